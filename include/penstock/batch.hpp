@@ -36,8 +36,8 @@ class PENSTOCK_API Batch {
   ~Batch();
 
   /// Returns a field of shape [N, ...]: N rows of the shape in the pipeline's schema. A padded field has the shape [N,
-  /// `to`, ...], with the length of the longest row instead of `to` if `to` is 0. The memory is contiguous and 64-byte
-  /// aligned. The caller may write to it.
+  /// length, ...]. The length is `Collate::to`; if that is 0, it is the length of the batch's longest row. The memory
+  /// is contiguous and 64-byte aligned. The caller may write to it.
   /// @throws Error(schema_mismatch) if the batch does not have this field; the error lists the fields.
   /// Error(unsupported) if the field is ragged. Error(closed) if the batch is empty.
   TensorView operator[](std::string_view field) const;
@@ -72,8 +72,8 @@ class PENSTOCK_API Batch {
   /// this number to get the mean. Masked bad samples count, because a rank does not know of the other ranks' bad
   /// samples.
   std::uint64_t global_size() const noexcept;
-  /// Source index of each row; ~0 for rows of padding. A row that replaces a bad sample has the index of its own
-  /// record.
+  /// Source index of each row; ~0 for rows of padding. A row that replaces a bad sample has the index of the
+  /// record that it was made from.
   std::span<const std::uint64_t> indices() const noexcept;
   /// One value per row: 0 for padding and masked rows, 1 for all other rows.
   std::span<const std::uint8_t> mask() const noexcept;
@@ -86,9 +86,10 @@ class PENSTOCK_API Batch {
   /// Where the fields are. The host can't access fields on a device. `indices`, `mask` and `lengths` are always on the
   /// host. @throws Error(closed) if the batch is empty.
   Device device() const;
-  /// Adds a stream that uses the batch, in addition to the stream of the `next` that returned it. Work that is put on
-  /// the added stream from now on sees the batch, and the end of the lease waits for that work too. If `stream` is the
-  /// host, waits until the batch is ready. The host may then use the batch until the lease ends.
+  /// Adds a stream that uses the batch, in addition to the stream that was passed to `next`. Work that is put on the
+  /// added stream from now on sees the batch. The loader writes to the batch's memory again only after that work too is
+  /// done. If `stream` is the host, waits until the batch is ready. The host may then use the batch until the lease
+  /// ends.
   /// @throws Error(invalid_argument) if the stream belongs to another device; Error(unsupported) if it is being
   /// captured; Error(device) if a call of the device fails; Error(closed) if the batch is empty.
   void also_used_on(StreamRef stream);

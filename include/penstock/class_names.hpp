@@ -41,8 +41,8 @@ class PENSTOCK_API ClassNames {
   auto end() const noexcept { return names().end(); }
   /// All names, beginning with number 0. Valid as long as this value or a copy of it exists.
   const std::vector<std::string>& names() const noexcept;
-  /// Returns the first number with that name, or nothing if no class has the name. Takes time in proportion to the
-  /// number of classes.
+  /// Returns the lowest number of a class with that name, or nothing if no class has the name. Takes time in proportion
+  /// to the number of classes.
   std::optional<std::int64_t> find(std::string_view name) const noexcept;
   /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog", for messages. Names at most the first 6 classes.
   std::string to_string() const;

@@ -34,7 +34,7 @@ PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNa
 /// @throws Error(schema_mismatch) if
 /// - the field does not exist, or the source has no names for its numbers;
 /// - `classes` lacks one of the source's classes;
-/// - two classes have the same name;
+/// - two of the source's classes have the same name, or `classes` has the name of one of them twice;
 /// - the field's dtype can't hold the new numbers.
 PENSTOCK_API AnySource map_classes(AnySource source, std::string field, ClassNames classes);
 

@@ -26,10 +26,10 @@ inline Device host() noexcept { return {}; }
 /// a loader for it throws Error(unsupported), which says why.
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
 /// Returns a GPU if this build and machine have one, otherwise the host. A loader's report shows which device was
-/// chosen, and why. If there are several GPUs, takes the one with the number of this process's rank on its machine.
+/// chosen, and why. If there are several GPUs, takes the GPU whose number is this process's rank on its machine.
 /// Launchers set this rank in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in
 /// SLURM_LOCALID. A variable that is not a whole number of at least 0 is ignored. If there are more ranks than GPUs,
-/// the number is the rank modulo the number of GPUs. Without a rank the number is 0.
+/// the GPU's number is the rank modulo the number of GPUs. Without a rank, GPU 0 is taken.
 ///
 /// Any thread. In a build with CUDA the first call starts the driver, which does not work in processes forked after
 /// that.

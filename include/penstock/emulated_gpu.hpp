@@ -35,8 +35,9 @@ struct EmulatedGpuOptions {
   };
   /// When work on a stream is done.
   Mode mode = Mode::threaded;
-  /// Reports two accesses to the same memory, at least one of them a write, if no event puts them in order, even if
-  /// they did no harm. Work that one thread of the host has waited for counts as done for all threads of the host.
+  /// Reports each pair of accesses to the same memory that no event puts in order, if at least one of the two is a
+  /// write. Pairs that did no harm are reported too. Work that one thread of the host has waited for counts as done for
+  /// all threads of the host.
   /// Default: false.
   bool checked = false;
   /// Seed of the order of steps (`late`), or of the delays (`threaded`). Default (0): in `late`, every step is done as
@@ -87,8 +88,8 @@ class PENSTOCK_API EmulatedGpu {
     void launch(const char* name, std::function<void()> work, std::initializer_list<MemoryUse> uses = {});
     /// Waits until all work on the stream is done. @throws Error(device) if the call fails.
     void synchronize();
-    /// Begins to capture the stream into a graph, like `cudaStreamBeginCapture`. Work that is launched on it from now
-    /// on is recorded and never runs. @throws Error(invalid_argument) if the stream is already being captured.
+    /// Begins to capture the stream into a graph, like `cudaStreamBeginCapture`. Work that is launched on the stream
+    /// from now on is recorded and never runs. @throws Error(invalid_argument) if the stream is already being captured.
     void begin_capture();
     /// Ends the capture. Returns how many pieces of work were captured.
     /// @throws Error(device) if the graph was spoilt, by an event of a loader for instance; Error(invalid_argument) if
@@ -104,8 +105,8 @@ class PENSTOCK_API EmulatedGpu {
   /// Makes a stream that findings and errors call `name`. @throws Error(device) if the call fails.
   Stream make_stream(const char* name);
 
-  /// Number of calls so far that may fail, as `Fault::call` counts them. The number of calls from a loader's threads
-  /// depends on timing.
+  /// Number of calls so far, without calls that can't fail. `Fault::call` counts the same calls. The number of calls
+  /// from a loader's threads depends on timing.
   std::uint64_t calls() const;
   /// What `checked` has found, one sentence per finding.
   std::vector<std::string> findings() const;

@@ -41,7 +41,7 @@ PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 ///
 /// Fields that don't apply are empty. The engine and the stages fill the fields from the inside out. For example, a
 /// decoder knows cause and offset, the source knows key and file, the engine knows the stage and the sample's index.
-/// Immutable once thrown.
+/// A caught error may get further fields before it is thrown again.
 class PENSTOCK_API Error : public std::runtime_error {
  public:
   /// Makes an error. `cause` is one sentence that says what is wrong and, if the user can do something, what to do. The

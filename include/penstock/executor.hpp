@@ -13,7 +13,8 @@ namespace penstock {
 class PENSTOCK_API Executor {
  public:
   /// Makes an executor with `threads` threads. Default (0): the number of cores - 1, at least 1. The default changes no
-  /// process-wide setting of oneTBB. An explicit number changes one if oneTBB by itself would start fewer threads.
+  /// process-wide setting of oneTBB. An explicit number sets oneTBB's limit on threads for the whole process if
+  /// oneTBB by itself would start fewer threads.
   ///
   /// The constructor starts the threads, which then wait for work; oneTBB may start some of them only later. When the
   /// executor is destroyed, its threads sleep until the next executor uses them; `tbb::finalize` does not end them. The

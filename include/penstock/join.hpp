@@ -23,7 +23,7 @@ namespace penstock {
 //
 // The parts of `concat`, `interleave` and `mix` need the same fields: name, dtype, shape and collation, in the same
 // order. Otherwise the join throws Error(schema_mismatch), which names the parts and the field that differs. Names of
-// classes may differ: numbers are then mapped by name (see `JoinedClasses`), with the errors of `map_classes`. A join
+// classes may differ: numbers are then mapped by name (see `ClassMatching`), with the errors of `map_classes`. A join
 // of no parts, or of more than 2^62 records, throws Error(invalid_argument).
 //
 // The result of `concat`, `interleave` or `mix` has keys if all parts have keys; two parts may have the same key. The
@@ -33,7 +33,7 @@ namespace penstock {
 // renumbered. Blocks that a part's records share are decoded once, as if the part were read by itself.
 
 /// What happens to fields whose numbers stand for classes (`Field::classes`).
-enum class JoinedClasses : std::uint8_t {
+enum class ClassMatching : std::uint8_t {
   by_name,  ///< A number means the same class in all records. The first part that has all names sets the numbers. If
             ///< no part has all names, the names are numbered in the order of their bytes. A part with other numbers is
             ///< renumbered, like by `map_classes`. If one part names its classes, all parts have to.
@@ -43,7 +43,7 @@ enum class JoinedClasses : std::uint8_t {
 /// Settings of `concat`.
 struct ConcatOptions {
   /// Result option. Default: by name.
-  JoinedClasses classes = JoinedClasses::by_name;
+  ClassMatching classes = ClassMatching::by_name;
 };
 /// Joins sources one after the other: all records of the first part, then all of the second, and so on. If all parts
 /// have `block_ends`, the result has them too.
@@ -58,7 +58,7 @@ struct InterleaveOptions {
   /// Result option: number of consecutive records of one part before the next part's turn. Default: 1.
   std::uint64_t block = 1;
   /// Result option. Default: by name.
-  JoinedClasses classes = JoinedClasses::by_name;
+  ClassMatching classes = ClassMatching::by_name;
 };
 /// Joins sources in turns: `block` records of the first part, `block` records of the second part, and so on. A part
 /// that is exhausted is skipped. Every record is delivered exactly once; records of one part keep their order. Finding
@@ -85,19 +85,19 @@ struct ZipPart {
 };
 /// What two keys must have in common if their records belong together.
 enum class PairBy : std::uint8_t {
-  stem,      ///< The keys without the file's extension: "cat/7.jpg" and "cat/7.png". If the keys of one source have no
-             ///< folders, only the last part of each key counts: "cat/7.jpg" and "7.png". An extension is a dot and up
-             ///< to 8 letters and digits, at least one of them a letter. For ".gz", ".bz2", ".xz" and ".zst" the
-             ///< extension before it is left out too.
-  name,      ///< The last part of the keys, without the extension: "img/a.jpg" and "masks/a.png".
-  key,       ///< The whole keys, byte for byte.
+  stem,  ///< The keys without the file's extension: "cat/7.jpg" and "cat/7.png". If the keys of one source have no
+         ///< folders, only the file's name in each key counts: "cat/7.jpg" and "7.png". An extension is a dot and up
+         ///< to 8 letters and digits, at least one of them a letter. For ".gz", ".bz2", ".xz" and ".zst" the
+         ///< extension before it is left out too.
+  name,  ///< The file's name in the keys, without folders and extension: "img/a.jpg" and "masks/a.png".
+  key,   ///< The whole keys, byte for byte.
   position,  ///< Nothing: record i belongs to record i, whatever the keys are.
 };
 
 /// Settings of `zip`.
 struct ZipOptions {
-  /// What a record's keys must have in common; parts without keys are not compared. The option decides only which parts
-  /// are refused, and changes no result.
+  /// What the keys of record i must have in common in all parts that have keys. The option decides only which parts are
+  /// refused, and changes no result.
   /// Default: the stem.
   PairBy by = PairBy::stem;
 };
@@ -133,7 +133,7 @@ enum class Unpaired : std::uint8_t {
 };
 /// Settings of `pair`.
 struct PairOptions {
-  /// Result option: what keys must have in common. For `position`, use `zip` instead.
+  /// Result option: what keys of records that belong together must have in common. For `position`, use `zip` instead.
   /// Default: the stem.
   PairBy by = PairBy::stem;
   /// Result option. Default: refuse.
@@ -152,6 +152,7 @@ struct PairOptions {
 /// are left out.
 /// @throws Error(invalid_argument) if
 /// - there are fewer than two parts, or a part has no keys;
+/// - `by` is `position`;
 /// - two records of one part have the same key (the error names both);
 /// - a record has no partner, and `unpaired` is `refuse`;
 /// - no record has a partner in every other part;
@@ -183,7 +184,7 @@ struct MixOptions {
   /// Result option: the pipeline's seed. Default: 0.
   std::optional<std::uint64_t> seed = {};
   /// Result option. Default: by name.
-  JoinedClasses classes = JoinedClasses::by_name;
+  ClassMatching classes = ClassMatching::by_name;
 };
 /// Begins a shuffled pipeline over parts in given proportions, whatever the parts' sizes are:
 ///
@@ -195,8 +196,9 @@ struct MixOptions {
 /// tree that halves the list of parts again and again. Each halving adds an error of at most 1/2 record: with 8 parts a
 /// share is off by at most 1.5 records.
 ///
-/// Every record of a part is drawn once before any record of the part is drawn again, even across epochs, each time in
-/// a new order. A record has the same index as in `concat` of the parts. `mix` needs no memory per record.
+/// Every record of a part is drawn once before any record of the part is drawn again, even across epochs. Each of these
+/// passes over a part has a new order. A record has the same index as in `concat` of the parts. `mix` needs no memory
+/// per record.
 /// @throws Error(invalid_argument) if
 /// - a weight is negative or not finite, or all weights are 0;
 /// - a part with a weight above 0 is empty;

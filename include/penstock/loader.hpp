@@ -39,8 +39,9 @@ enum class Growth : std::uint8_t {
   on_demand,    ///< for two batches at first; for one more each time the caller waits because no buffer is free
 };
 
-/// Settings of a loader. No setting changes the contents of a batch, with one exception: a `device` may itself decode
-/// images for a stage after `batch` (`decode_jpeg`). Then a few pixel values may differ.
+/// Settings of a loader. No setting changes the contents of a batch, with two exceptions:
+/// - a `device` may itself decode images for a stage after `batch` (`decode_jpeg`); then a few pixel values may differ;
+/// - a record whose blocks need more memory than `max_block_bytes` is a bad sample.
 struct LoaderOptions {
   // What most callers set.
 
@@ -88,7 +89,7 @@ struct LoaderOptions {
   std::size_t max_pinned_bytes = 0;
   /// Bytes for finished samples that wait until all samples before them are kept or dropped. Only pipelines with a
   /// filter, `flat_map`, the policy `drop` or a stream need them.
-  /// Default (0): room for as many samples as a batch has rows, at least for 4 samples per runner.
+  /// Default (0): room for as many samples as a batch has rows, and for at least 4 samples per runner.
   std::size_t max_reorder_bytes = 0;
   /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. Default (0): 512 MiB;
   /// with `max_memory_bytes`, at most half of that limit and at least 8 MiB. A record whose blocks need more is a bad
@@ -123,8 +124,8 @@ struct LoaderOptions {
   /// - Without `max_memory_bytes`, tuning adds at most as much as the loader already uses, but always up to 1 GiB.
   /// - The caller may not hold more batches than without `tune`.
   bool tune = false;
-  /// Number of slices that the timeline keeps per line, for `Loader::write_trace`. It keeps the latest ones. Each slice
-  /// takes 32 bytes, which `max_memory_bytes` does not count. At most 2^26. Default (0): no timeline.
+  /// Number of slices that the timeline of `Loader::write_trace` keeps per line: the latest ones. Each slice takes 32
+  /// bytes, which `max_memory_bytes` does not count. At most 2^26. Default (0): no timeline.
   std::size_t trace = 0;
 
   // What changes results: which batches are delivered, and when they end.
@@ -139,7 +140,7 @@ struct LoaderOptions {
 };
 
 /// What is known of a batch that `Loader::next_into` copied.
-struct BatchCopied {
+struct CopiedBatchInfo {
   /// Number of rows, including rows of padding.
   std::uint64_t rows = 0;
   /// `epoch`: number of the epoch. `number`: number of the batch in its epoch. Both count from 0.
@@ -154,9 +155,9 @@ class Loader;
 /// last batch back, unless the loop's body has moved the batch elsewhere. Only one thread at a time may use the range
 /// and its loader.
 ///
-/// The range ends when its epoch ends: after the last batch, after `end_epoch()`, or after a stop. A range is stale
-/// once another epoch was begun, by `epoch()` or by a `next()` after the end, or a state was resumed. Then `begin()`
-/// and `++` throw Error(invalid_argument), which names both epochs. So loops over one loader can't be nested.
+/// The range ends when its epoch ends: after the last batch, after `end_epoch()`, or after a stop. A range becomes
+/// stale when another epoch is begun (by `epoch()`, or by a `next()` after the end), or when a state is resumed. Then
+/// `begin()` and `++` throw Error(invalid_argument), which names both epochs. So loops over one loader can't be nested.
 class PENSTOCK_API EpochRange {
  public:
   /// An input iterator: it refers to the current batch.
@@ -232,7 +233,7 @@ class PENSTOCK_API Loader {
   /// - the pipeline has no `batch`;
   /// - the pipeline can never make a batch (an empty source, or fewer samples than rows with Tail::drop);
   /// - there are more than 16,384 threads;
-  /// - two options contradict each other.
+  /// - an option has a value that is not allowed, or two options contradict each other.
   /// @throws Error(out_of_memory) if `max_memory_bytes`, `max_pinned_bytes` or `max_device_bytes` is too small (the
   /// error lists what memory is needed for), or if the device has no more memory.
   /// @throws Error(unsupported) if the device is not supported here, or if there are stages after `batch` and a field
@@ -261,8 +262,8 @@ class PENSTOCK_API Loader {
   ///     }
   ///
   /// On a device, work that the caller enqueues on `stream` afterwards sees the batch. The host waits only until the
-  /// batch's copy is enqueued. Without a stream, the host waits until the batch is on the device. The caller's use then
-  /// ends with the lease.
+  /// batch's copy is enqueued. Without a stream, the host waits until the batch is on the device. The caller's work on
+  /// the batch must then be finished when the lease ends.
   /// @throws the Error of the first bad sample in order. This error ends the epoch: `epoch()` begins the next one, and
   /// `state()` still names the batch that failed.
   /// @throws Error(quota_exceeded) at the end of an epoch if all its samples were bad.
@@ -286,17 +287,19 @@ class PENSTOCK_API Loader {
   /// @throws what `next` throws; Error(limit_exceeded) if `few_rows` is FewRows::error and a device would get no row.
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
-  /// Copies the next batch to `to`, the caller's own memory, which must be where the loader's batches end up. The
+  /// Copies the next batch to `to`, the caller's own memory, which must be on the device of the loader's batches. The
   /// caller may pass the same addresses each time, and so can capture work on them into a graph. The caller gets no
   /// lease. Returns nothing at the end of the epoch.
   ///
-  /// `to` has one tensor per field, in the schema's order, with the field's dtype and shape and as many rows as the
-  /// largest batch. Rows after the batch's rows keep their contents. On a device the copies are enqueued on `stream`, a
-  /// stream of that device, and the host does not wait for them.
-  /// @throws what `next` throws; Error(schema_mismatch) for tensors that don't fit; Error(unsupported) for ragged
-  /// fields; Error(invalid_argument) for the host's stream if batches are on a device. After these three errors the
-  /// batch is still the next one. After Error(device) it is not.
-  std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
+  /// `to` has one tensor per field, in the schema's order, with the field's dtype and shape and at least as many rows
+  /// as the largest batch. Rows after the batch's rows keep their contents. On a device the copies are enqueued on
+  /// `stream`, a stream of that device, and the host does not wait for them.
+  /// @throws what `next` throws; after Error(device) the batch is not the next one.
+  /// @throws one of these errors, after which the batch is still the next one:
+  /// - Error(schema_mismatch) for tensors that don't fit;
+  /// - Error(unsupported) for fields that are ragged, or padded to the longest row;
+  /// - Error(invalid_argument) for the host's stream if batches are on a device.
+  std::optional<CopiedBatchInfo> next_into(std::span<const TensorView> to, StreamRef stream = {});
 
   /// Returns a state of 64 bytes that names the batch that `next()` would return: the batch after the last one
   /// delivered. After an epoch's last batch, the state names the next epoch's first batch. If a filter, for example,
@@ -308,7 +311,10 @@ class PENSTOCK_API Loader {
   /// the ring and ranks may differ from those of the loader that saved the state. Exception: with
   /// `Rank::steps_per_epoch` and a number of samples that is known only afterwards (see `for_rank`), rank and world
   /// must be the same.
-  /// @throws Error(state_mismatch) that says what differs: seed, source, orders, stages, or the rest.
+  /// @throws Error(state_mismatch) if
+  /// - the state belongs to another pipeline; the error says what differs: seed, source, orders, stages, or the rest;
+  /// - the state is damaged, or has an unknown version;
+  /// - the state's position is not the beginning of a batch.
   void resume(const State& state);
   /// Writes `state()` to a file, like `save_state`, followed by the pipeline in words, for people.
   /// @throws what `state` and `save_state` throw.

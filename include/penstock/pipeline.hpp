@@ -72,8 +72,8 @@ class PENSTOCK_API Pipeline {
   /// @throws Error(forked) in a child made by fork() if the pipeline has an order and the parent had begun to use
   /// threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
-  /// Returns one sample with the values that it has in its batch. For debugging and tests: it is slow, copies the
-  /// values, and applies no error policy.
+  /// Returns one sample with the values with which it enters its batch: after the stages before `batch`, without the
+  /// stages after it. For debugging and tests: it is slow, copies the values, and applies no error policy.
   /// @throws what `fill` throws; Error(not_found) if a filter leaves the sample out, or there is no child with number
   /// `child`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
@@ -90,6 +90,8 @@ class PENSTOCK_API Pipeline {
 ///
 ///     LmdbSource images(Lmdb{.path = "train.lmdb"});
 ///     Pipeline train = from(images) | shuffle({.seed = 7}) | batch(64);
+///
+/// @throws Error(schema_mismatch) if the source's schema has no fields.
 template <Source S>
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));

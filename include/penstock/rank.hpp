@@ -41,7 +41,7 @@ struct Rank {
   /// @throws Error(invalid_argument), which names the variables, if
   /// - two pairs disagree;
   /// - only one variable of a pair is set; for Slurm's pair, this is an error only if no other pair is set;
-  /// - a value is not a number, or the rank is not below the world's size.
+  /// - a value is not a whole number from 0 on, or the rank is not below the world's size.
   PENSTOCK_API static Rank from_environment();
 
   /// Returns this rank's share of items that can't be divided, files for instance. `sizes` are the items' bytes, or
@@ -85,8 +85,8 @@ struct Rank {
 /// begins after the batch that failed.
 ///
 /// Some pipelines don't know in advance how many samples they have: those with filter, `flat_map`, the policy `drop` or
-/// `bucket`. With several ranks they need `steps_per_epoch`, because ranks would not agree on their steps. Their
-/// samples are shared differently:
+/// `bucket`. With several ranks they need `steps_per_epoch`, because otherwise the ranks would make different numbers
+/// of batches. Their samples are shared differently:
 ///
 /// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. The samples that stages
 ///   keep fill the rank's share of each batch's rows. So the number of ranks decides which samples share a batch, and

@@ -134,7 +134,7 @@ struct SendReport {
 struct TuneTrial {
   /// The loader option that was tried with a different value.
   std::string setting;
-  std::uint64_t from = 0, to = 0;   ///< the option's value before the trial and in it
+  std::uint64_t from = 0, to = 0;   ///< the option's value before and during the trial
   double before_samples_per_s = 0;  ///< delivered samples per second before the trial
   double after_samples_per_s = 0;   ///< samples per second in the trial; 0: not measured
   bool kept = false;                ///< true if the loader kept the tried value
@@ -195,8 +195,9 @@ struct PENSTOCK_API Report {
   double seconds = 0;        ///< seconds from the first `next()` to the last
   double first_batch_s = 0;  ///< seconds that the first `next()` took
   double samples_per_s = 0;  ///< delivered samples divided by `seconds`
-  /// Samples per second that the loader's threads could reach. It is a number of cores divided by the CPU seconds per
-  /// sample of the chain's stages. This number is `core_quota`, or `cores` if there is no quota, but at most `threads`.
+  /// Samples per second that the loader's threads could reach. It is a number of cores divided by the CPU seconds that
+  /// the chain's stages take per sample. The number of cores is `core_quota`, or `cores` if there is no quota, but at
+  /// most `threads`.
   /// For a stream, the limit is at most what one runner can read.
   double limit_samples_per_s = 0;
   std::uint64_t limit_chains = 0;  ///< number of measurements of the whole chain from which the limit was estimated

@@ -34,7 +34,7 @@ struct WindowOptions {
 /// `labels`, or reads each record once. The result needs 16 bytes of memory for each series that has a window.
 ///
 /// A row is read once for each window that it is in, straight into the window's memory. Windows share the source's
-/// blocks: a chunk is decoded once as long as it stays in the loader's memory for blocks (`max_block_bytes`). A window
+/// blocks: a chunk is not decoded again while it is in the loader's memory for blocks (`max_block_bytes`). A window
 /// belongs to the group of its first row, and for `shuffle({.blocks = true})` to the block of its first row. If the
 /// source has no groups and no keys, the values of `group_by` are the windows' groups. If the source has keys, a window
 /// has the key of its first row. Windows that overlap share rows, also across the parts of a `split`: use separate

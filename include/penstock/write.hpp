@@ -78,7 +78,7 @@ struct WriteOptions {
 ///
 /// The pipeline needs no `batch`. If it has one, `write` ignores it, and also `bucket`, `pad` and `ragged`.
 ///
-/// Memory stays within the options' limits: if a flat_map makes many samples of a record, they are never all held at
+/// Memory stays within the options' limits: if a flat_map makes many samples from a record, they are never all held at
 /// once. Blocks that records share are decoded once, like in a loader. Returns how far the run came.
 ///
 /// To continue a run that was stopped or killed, run it again with the same pipeline over the same data. A sink refuses
@@ -90,8 +90,9 @@ struct WriteOptions {
 /// - with a flat_map every record is read again, to know how many samples it has, but only missing samples are made;
 /// - a stream is read from its beginning; samples of a shuffled stream are made again, but not stored again.
 ///
-/// @throws the first Error in order. If the order, a key, a stage or the sink's `has` failed, the samples before the
-/// failed one are committed first. If the sink failed to store a sample, only samples that it had committed remain.
+/// @throws the first Error in the order of the samples. If the order, a key, a stage or the sink's `has` failed, the
+/// samples before the failed one are committed first. If the sink failed to store a sample, only samples that it had
+/// committed remain.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& options = {}) {
   detail::SinkOf<S> model(sink);

@@ -22,8 +22,8 @@ struct FileError {
   }
 };
 
-/// Makes an Error of one source from the system's error `code`. `doing` says what the source was doing: "opening the
-/// file".
+/// Makes an Error of one source from the system's error `code`. `doing` says what the source was doing, for example
+/// "opening the file".
 struct SystemError {
   /// The source's name.
   std::string_view source;

@@ -14,8 +14,8 @@ namespace penstock::common {
 FileMap::FileMap(int descriptor, std::size_t bytes, std::string_view source, const std::string& path) : bytes_(bytes) {
   void* const data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
   if (data == MAP_FAILED)
-    // `FileAccess::read` calls pread(), which works on a file system that has no maps, and if no room is left for a
-    // map.
+    // `FileAccess::read` needs no map: it calls pread(). So it works even if the file system has no maps, or the
+    // process has no room for another map.
     throw file_error(source, path, Errc::io,
                      std::string("mapping the file into memory: ") + std::strerror(errno) +
                          (errno == ENODEV ? ": its file system has no maps" : "") +

@@ -20,7 +20,7 @@ inline std::string json_cause(const std::exception& failed, std::size_t longest 
 }
 
 /// Returns `value` as a whole number. nlohmann's own `get` would also convert 1e300, which is undefined behaviour.
-/// @throws Error(corrupt), without a file, if the number has a point or an exponent, or needs more than 64 bits;
+/// @throws Error(corrupt), which names no file, if the number has a point or an exponent, or needs more than 64 bits;
 /// nlohmann's exception if `value` is not a number.
 template <class Int, class Json>
 Int whole_number(const Json& value) {

@@ -12,7 +12,8 @@ namespace penstock::common {
 
 namespace {
 
-constexpr int calls_after_a_sign = 16;     // how many more calls ask once a check has found pages that aren't resident
+// How many more calls ask the kernel for pages after a sign (a check, or page faults) that pages aren't resident.
+constexpr int calls_after_a_sign = 16;
 constexpr int calls_at_first = 4;          // how many calls ask at the beginning
 constexpr std::uint64_t look_every = 256;  // samples
 constexpr std::size_t looks_a_call = 4;
@@ -23,8 +24,8 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-// Returns whether the first pages of the range are resident. If this user can't write to the file, the kernel reports
-// all its pages as resident. Then only page faults show that pages were not resident.
+// Returns whether the first pages of the range are resident. If the process is not allowed to write to the file, the
+// kernel reports all pages of the file as resident. Then only page faults show that pages were not resident.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};

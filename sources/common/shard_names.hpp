@@ -22,7 +22,7 @@ class ShardNames {
   std::string beside(std::string_view ending) const { return name() + "-unfinished." + std::string(ending); }
   /// Returns the file that records what made a finished store: "PATH.EXTENSION-made-by.json".
   std::string made_by() const { return name() + "-made-by.json"; }
-  /// Returns "PATH-000042.tar", or the path of a single file.
+  /// Returns the path of shard `number`, "PATH-000042.tar". If the store is one file, returns its path.
   std::string shard(std::uint64_t number) const;
   /// Returns the name of a shard while it is not finished.
   std::string partial(std::uint64_t number) const;

@@ -10,8 +10,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
-#include "common/json_document.hpp"
 #include "common/json_input.hpp"
+#include "common/owned_json.hpp"
 
 namespace penstock::common {
 
@@ -36,7 +36,7 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
   if (!text) refuse(path, source, Errc::not_found, "there is no such list of stores");
   StoreList list;
   try {
-    const JsonDocument document(nlohmann::json::parse(*text));
+    const OwnedJson document(nlohmann::json::parse(*text));
     const nlohmann::json& json = *document;
     if (json.at("penstock") != "stores")
       refuse(path, source, Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it");

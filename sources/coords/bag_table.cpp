@@ -59,7 +59,8 @@ class NameEnds {
   using Names = std::unordered_map<std::string, std::size_t>;
 
   // Looks for a slide whose name is the cell. Then looks for one whose name ends with the cell, and then for the
-  // longest name that the cell ends with. If there is none, tries again without the cell's file extension.
+  // longest name that the cell ends with. If these three searches find no slide, tries again without the cell's file
+  // extension, and then also without ".ome".
   std::size_t slide_of(std::string_view cell) const {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})

@@ -49,7 +49,7 @@ std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
 }
 
 // Returns an attribute's number. Some attributes have the same number twice, for width and height. Returns none if the
-// numbers differ.
+// attribute has no number, or different ones.
 std::optional<double> number_of(const Hdf5Source& source, const char* name) {
   const std::vector<double> values = numbers_of(source, name);
   const auto same = [&](double one) { return one == values.front(); };

@@ -26,8 +26,8 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// Returns whether the entry is a slide's file. A broken link is one too: it is the link of a slide whose file was
-// deleted.
+// Returns whether the entry is a slide's file. A broken link with the right ending counts as one, because the slide's
+// file was probably deleted.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }
@@ -36,7 +36,7 @@ class FolderWalk {
  public:
   FolderWalk(std::string_view source, bool below) : source_(source), below_(below) {}
 
-  const PassedOver& passed_over() const noexcept { return passed_over_; }
+  const SkippedEntries& passed_over() const noexcept { return passed_over_; }
 
   // Visits links to folders last, in the order of their paths' bytes. So a folder with several paths is visited once,
   // and always by the same path.
@@ -80,7 +80,7 @@ class FolderWalk {
   std::string_view source_;
   bool below_;
   std::vector<std::string> files_;
-  PassedOver passed_over_;
+  SkippedEntries passed_over_;
   std::set<fs::path> links_;                // links to folders that are still to be visited
   std::set<std::pair<dev_t, ino_t>> seen_;  // folders that were visited
 };

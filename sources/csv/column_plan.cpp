@@ -36,8 +36,8 @@ class ColumnNames {
     std::sort(sorted_.begin(), sorted_.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
   }
 
-  // Returns the number of the only column of that name. @throws Error(invalid_argument), which lists the file's
-  // columns.
+  // Returns the index of the column of that name. @throws Error(invalid_argument) if no column, or more than one, has
+  // the name.
   std::size_t of(const std::string& name) const {
     const auto found =
         std::lower_bound(sorted_.begin(), sorted_.end(), std::string_view(name),
@@ -101,10 +101,10 @@ bool has_decimal_comma(std::string_view cell) noexcept {
 }
 
 // Observations about a column whose type is automatic.
-struct Seen {
+struct ColumnObservations {
   bool any = false, missing = false, whole = true;
   bool number = true;  // f64 holds all cells so far
-  std::string odd;     // the cell that made the column text, if numbers came before or it has a decimal comma
+  std::string odd;     // the first cell that is text, if numbers came before it or it has a decimal comma
   std::size_t odd_file = 0;
   std::uint64_t odd_line = 0;
 
@@ -128,8 +128,8 @@ struct Seen {
     number = is_number;
   }
 
-  // Returns whether the cell is a short number, which must be whole if all cells so far were whole. Most cells are, and
-  // change nothing except `any`.
+  // Returns whether the cell is a short number, which must be whole if all cells so far were whole. Most cells are such
+  // numbers, and change nothing except `any`.
   bool says_no_more(const Cell& cell) const noexcept {
     std::int64_t whole_number = 0;
     double any_number = 0;
@@ -149,7 +149,7 @@ struct Seen {
 // Goes through all records of file `number`. Bad records throw nothing here, because `read` will refuse them.
 void look_through(const Csv& options, std::size_t number, const std::string& path, char delimiter,
                   const RecordIndex& index, const std::vector<std::ptrdiff_t>& seen_by_column,
-                  std::vector<Seen>& seen) {
+                  std::vector<ColumnObservations>& seen) {
   const InputFile file(path);
   file.require(index.mark);
   const bool any_may_be_missing = missing_numbers(options).any;
@@ -168,7 +168,7 @@ void look_through(const Csv& options, std::size_t number, const std::string& pat
       for (std::size_t column = 0; column < seen_by_column.size() && cells.next(cell) == CellScanner::Result::cell;
            ++column)
         if (seen_by_column[column] >= 0) {
-          Seen& of_column = seen[static_cast<std::size_t>(seen_by_column[column])];
+          ColumnObservations& of_column = seen[static_cast<std::size_t>(seen_by_column[column])];
           const bool had_numbers = of_column.any, might = of_column.may_be_numbers();
           of_column.look(options, any_may_be_missing, cell);
           if (might && !of_column.may_be_numbers() && (had_numbers || has_decimal_comma(cell.raw))) {
@@ -188,7 +188,7 @@ void infer_types(const Csv& options, const std::vector<std::string>& files, cons
   if (std::none_of(columns.begin(), columns.end(), is_automatic)) return;
   if (std::all_of(indices.begin(), indices.end(), [](const RecordIndex& index) { return index.begins.empty(); }))
     refuse(options.path, "there is no record to tell types by; say the `columns` and their types");
-  std::vector<Seen> seen(columns.size());
+  std::vector<ColumnObservations> seen(columns.size());
   for (std::size_t f = 0; f < files.size(); ++f) {
     std::vector<std::ptrdiff_t> by_column(indices[f].columns.size(), -1);
     for (std::size_t i = 0; i < columns.size(); ++i)

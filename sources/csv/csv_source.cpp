@@ -89,7 +89,7 @@ std::string CsvSource::Impl::location_name(Location location) const {
   return names[location.file] + ":" + std::to_string(indices[location.file].line(location.record));
 }
 
-// All line numbers have the same number of digits, so that keys are in the order of the records.
+// All line numbers of a file have equally many digits, so that the keys are in the order of the records.
 std::string CsvSource::Impl::location_key(Location location) const {
   constexpr std::size_t fewest = 8;  // at least this many digits, so that keys don't change when lines are added
   const csv::RecordIndex& index = indices[location.file];

@@ -16,9 +16,9 @@ namespace penstock::csv {
 
 namespace {
 
-// Returns false if all of `text` is a sign and digits, and `value`, the nearest float, is a different whole number.
-// Returns true for a number with a point or an exponent. Such a number may have been a float, written with just enough
-// digits to distinguish it from other floats.
+// Returns false if `text` has only digits, perhaps after a '-', and `value`, the float nearest to that number, is a
+// different number. Returns true for a number with a point or an exponent. Such a number may have been a float, written
+// with just enough digits to distinguish it from other floats.
 template <class T>
 bool keeps_whole_number(std::string_view text, T value) noexcept {
   const T size = std::abs(value);

@@ -127,7 +127,7 @@ class Indexer {
     return quote_ < at_ + line.size();
   }
 
-  // Returns the bytes of the record, or 0 if more of the file is needed to find them.
+  // Returns the record's length in bytes, or 0 if more of the file is needed to find its end.
   std::size_t scan(std::string_view text, bool names) {
     CellScanner cells(text, delimiter_);
     std::vector<std::string> found;

@@ -15,7 +15,7 @@ namespace penstock::csv {
 struct RecordIndex {
   FileMark mark;
   char delimiter = ',';
-  /// Another delimiter that is in the first line, if `delimiter` leaves that line as one cell; 0: none.
+  /// If `delimiter` leaves the first line as one cell: another delimiter that is in this line. 0: none.
   char likely_delimiter = 0;
   std::uint64_t hash = 0;            ///< hash of the file's content
   std::vector<std::string> columns;  ///< column names from the header, or "0", "1", …
@@ -27,7 +27,7 @@ struct RecordIndex {
   std::vector<LineStep> line_steps;
 
   std::uint64_t line(std::uint64_t record) const noexcept;
-  /// Returns the bytes from the record's beginning to the next one's, or to the file's end.
+  /// Returns the number of bytes from the record's beginning to the next record's beginning, or to the file's end.
   std::size_t bytes(std::uint64_t record) const noexcept {
     const std::uint64_t end = record + 1 < begins.size() ? begins[record + 1] : mark.bytes;
     return static_cast<std::size_t>(end - begins[record]);

@@ -56,8 +56,8 @@ constexpr std::uint32_t number_of(std::uint64_t values) noexcept {
 template <std::floating_point T>
 inline constexpr T powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
-/// Writes the number if the whole cell is an optional '-', digits and, for floats, an optional point, and is short.
-/// Returns false for all other cells, and leaves `out` as it is.
+/// Writes the number of a short cell that has only digits, perhaps a '-' before them and, for floats, perhaps a point.
+/// Returns false, and leaves `out` as it is, for all other cells, and for numbers that T may have to round.
 template <std::floating_point T>
 [[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
@@ -72,7 +72,8 @@ template <std::floating_point T>
   const std::uint64_t below = ~std::uint64_t{0} >> (decimal_bits / 2) >> (decimal_bits / 2);
   const std::uint64_t values = (text & ~below) | ((text << 8) & below);
   if (not_digits(values) != 0 || (point != 0 && bytes == 1)) return false;
-  // The number has at most seven digits with a point, which every float type holds, or eight digits without a point.
+  // With a point, the number has at most seven digits, which every float type holds. Without a point, it may have
+  // eight.
   const auto digits = static_cast<std::int32_t>(number_of(values));
   if constexpr (std::numeric_limits<T>::digits < 27) {
     if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // T may have to round the number

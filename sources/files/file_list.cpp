@@ -34,19 +34,20 @@ struct FolderIdHash {
   }
 };
 
-// A folder on the path to another folder. A link to a folder on its own path is skipped: following it would never end.
-struct Above {
+// A folder on the path to another folder. A link to a folder on the link's own path is skipped: following it would
+// never end.
+struct AncestorFolder {
   FolderId id;
-  std::shared_ptr<const Above> above;
+  std::shared_ptr<const AncestorFolder> above;
 };
 
 // A folder that is still to be listed.
 struct Pending {
-  std::string path;                    // relative to the root, with a slash at the end; empty for the root
-  std::shared_ptr<const Above> above;  // the folder that contains it
+  std::string path;                             // relative to the root, with a slash at the end; empty for the root
+  std::shared_ptr<const AncestorFolder> above;  // the folder that contains it
 };
 
-// How many folders and entries were read, to notice when links make them too many.
+// How many folders and entries were read. If links lead to too many, the listing is refused.
 struct ReadSoFar {
   std::uint64_t folders = 0, entries = 0;
 };
@@ -74,11 +75,11 @@ class Lister {
     struct stat status {};
     if (fstat(dirfd(open.get()), &status) != 0) throw system_error(errno, "listing a folder", path);
     const FolderId id{status.st_dev, status.st_ino};
-    for (const Above* one = folder.above.get(); one != nullptr; one = one->above.get())
+    for (const AncestorFolder* one = folder.above.get(); one != nullptr; one = one->above.get())
       if (one->id == id) return;
     if (folder.above != nullptr && folder.above->above == nullptr)
       content_.folders.push_back(folder.path.substr(0, folder.path.size() - 1));
-    folder.above = std::make_shared<const Above>(Above{id, std::move(folder.above)});
+    folder.above = std::make_shared<const AncestorFolder>(AncestorFolder{id, std::move(folder.above)});
     ReadSoFar& counted = seen_.insert(id).second ? once_ : again_;
     ++counted.folders;
 

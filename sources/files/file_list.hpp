@@ -15,7 +15,7 @@ class PathTable {
  public:
   void add(std::string_view path);
   std::uint64_t size() const noexcept { return ends_.size(); }
-  /// The result's `data()` ends in a zero byte.
+  /// The byte after the result is zero, so the system can be given its `data()`.
   std::string_view operator[](std::uint64_t index) const noexcept {
     const std::uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     return {bytes_.data() + begin, static_cast<std::size_t>(ends_[index] - begin - 1)};
@@ -29,7 +29,7 @@ class PathTable {
 struct FolderContent {
   std::vector<std::string> files;    ///< paths relative to the folder, unordered
   std::vector<std::string> folders;  ///< names of the folders directly in it, sorted by bytes
-  PassedOver passed_over;            ///< regular files with other extensions, except FilesSink's own files
+  SkippedEntries passed_over;        ///< regular files with other extensions, except FilesSink's own files
   std::uint64_t broken_links = 0;    ///< links that lead nowhere; whether they led to files or folders is unknown
 };
 

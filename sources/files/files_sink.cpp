@@ -40,7 +40,8 @@ namespace {
 
 constexpr std::size_t most_staged = 1u << 16;
 
-// Returns a folder's path without slashes at its end. @throws Error(invalid_argument).
+// Returns a folder's path without slashes at its end. @throws Error(invalid_argument) if the path is empty or has a
+// NUL.
 std::string checked_folder(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw files::error_in(path, Errc::invalid_argument, "`path` must be a folder, and is empty or holds a NUL");
@@ -141,8 +142,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // The outermost folder of a key must not have a name that begins with the table's name. It could be the name of the
-  // table, or of a file next to the table.
+  // The outermost folder of a key must not have a name that begins with the table's name. Such a name could be that of
+  // the table, or of a file next to the table.
   void refuse_names_of_the_table(const std::string& key, const std::string& given) const {
     if (key.starts_with(files::table_name) && key.find('/') != std::string::npos)
       refuse(Errc::invalid_argument,
@@ -156,7 +157,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     const std::string mark(files::mark_name);
     int failed = 0;
     for (const std::string& name : names_in_folder(folder_, failed)) {
-      // A run that is killed before it has begun leaves these files.
+      // A run that is killed before it marks the folder as unfinished leaves these files.
       if (name == mark + ".lock" || name == mark + ".new" || is_of_system(name)) continue;
       throw files::error_in(
           folder_, Errc::invalid_argument,

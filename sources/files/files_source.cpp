@@ -322,7 +322,7 @@ class FilesSource::Impl {
   FileDescriptor root_;
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
-  PassedOver passed_over_;
+  SkippedEntries passed_over_;
   std::string deeper_;                // the path of one file, if every file is in a folder inside its class's folder
   std::vector<std::string> classes_;  // names by number; empty if labels are numbers
   files::PathTable paths_;

@@ -62,8 +62,9 @@ std::string small_extension(const std::string& file) {
   return extension;
 }
 
-// Returns whether the first line is a heading, whatever its words. If its file is missing, the line may still be a
-// record. It is a record if its label is a number, or if another line has the same label or extension.
+// Returns whether the first line is a heading. A line whose first cell is an existing file is not a heading. Otherwise
+// the line `file,label` is a heading. Any other line is a record of a missing file if its label is a number, or if
+// another line has the same label or extension. If not, the line is a heading.
 bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFile& is_file) {
   if (lines.empty()) return false;
   const common::TextLine& first = lines.front();
@@ -83,7 +84,8 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
                                           common::with_point(label) + "; write them so");
 }
 
-// Refuses a table if its only names are numbers with a decimal comma, because they would become names of classes.
+// Refuses a table if some of its labels have a decimal comma, like "0,5", and all others are numbers. Labels with a
+// comma would become names of classes.
 void refuse_decimal_commas(const common::TextLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {

@@ -65,17 +65,17 @@ void StagedFiles::open_staging() {
       throw system_error(errno, "removing", path + "/" + name);
 }
 
-StagedFiles::Stands StagedFiles::what_stands(const std::string& name) const {
+StagedFiles::NameState StagedFiles::what_stands(const std::string& name) const {
   struct stat status {};
   if (::fstatat(open_->get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
-    return S_ISDIR(status.st_mode) ? Stands::folder : Stands::file;
-  if (errno == ENOENT) return Stands::nothing;
-  if (errno == ENOTDIR) return Stands::file_in_its_way;
-  if (errno == ENAMETOOLONG) return Stands::name_too_long;
+    return S_ISDIR(status.st_mode) ? NameState::folder : NameState::file;
+  if (errno == ENOENT) return NameState::nothing;
+  if (errno == ENOTDIR) return NameState::file_in_its_way;
+  if (errno == ENAMETOOLONG) return NameState::name_too_long;
   throw system_error(errno, "looking for the file", path_of(name));
 }
 
-bool StagedFiles::is_file(const std::string& name) const { return what_stands(name) == Stands::file; }
+bool StagedFiles::is_file(const std::string& name) const { return what_stands(name) == NameState::file; }
 
 void StagedFiles::use_extension(std::string_view extension) {
   const auto found = std::ranges::find(common::image_extensions, extension);
@@ -119,14 +119,14 @@ void StagedFiles::require_new(const std::string& stem, std::string_view extensio
     return true;
   });
   switch (what_stands(name)) {
-    case Stands::nothing:
+    case NameState::nothing:
       return;
-    case Stands::file:
-    case Stands::folder:
+    case NameState::file:
+    case NameState::folder:
       refuse_taken(name, key);
-    case Stands::file_in_its_way:
+    case NameState::file_in_its_way:
       refuse(name, "a file stands where the folder would be that the key asks for; set keys to position", key);
-    case Stands::name_too_long:
+    case NameState::name_too_long:
       refuse_long("the key has " + std::to_string(name.size()) + " bytes");
   }
 }
@@ -176,7 +176,7 @@ void StagedFiles::give_names() {
     const std::string number = std::to_string(i);
     const std::string& name = *in_order_[i];
     // On some file systems, names that differ only in upper and lower case are the same name.
-    if (what_stands(name) != Stands::nothing) refuse_taken(name, name);
+    if (what_stands(name) != NameState::nothing) refuse_taken(name, name);
     const auto rename = [&] {
       return uninterrupted([&] { return ::renameat(staging_->get(), number.c_str(), open_->get(), name.c_str()); });
     };

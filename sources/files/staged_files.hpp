@@ -32,7 +32,8 @@ class StagedFiles {
 
   /// Returns whether a file of that name exists. A folder is not a file.
   bool is_file(const std::string& name) const;
-  /// From this call on, a stem is taken if a file "STEM.EXTENSION" exists, even for a new file with another extension.
+  /// Adds an extension to those in use. From this call on, `require_new` refuses a stem if a file "STEM.EXTENSION"
+  /// exists, even if the new file has another extension.
   void use_extension(std::string_view extension);
   /// @throws Error(invalid_argument) with the key if
   /// - "STEM.EXTENSION", or a file of that stem with another extension in use, exists or is staged;
@@ -56,8 +57,8 @@ class StagedFiles {
   void remove_staging();
 
  private:
-  enum class Stands : std::uint8_t { nothing, file, folder, file_in_its_way, name_too_long };
-  Stands what_stands(const std::string& name) const;
+  enum class NameState : std::uint8_t { nothing, file, folder, file_in_its_way, name_too_long };
+  NameState what_stands(const std::string& name) const;
   [[noreturn]] void refuse(const std::string& name, std::string why, std::string_view key) const;
   [[noreturn]] void refuse_taken(const std::string& name, std::string_view key) const;
   void make_folders_of(const std::string& name);

@@ -134,7 +134,7 @@ TableColumns::TableColumns(const Schema& schema, const std::string& image) : ima
   header_ += '\n';
 }
 
-// The text is unambiguous, because no name of a field or class is empty, and `escaped` leaves no line end in it.
+// The text is unambiguous, because no name of a field or class is empty, and `escaped` leaves no line end in a name.
 std::string TableColumns::classes_text() const {
   std::string text;
   for (const Column& column : columns_) {

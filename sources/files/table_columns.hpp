@@ -17,24 +17,24 @@ namespace penstock::files {
 class TableColumns {
  public:
   /// Makes columns of all fields except `image`, which becomes the file. @throws Error(schema_mismatch | unsupported |
-  /// invalid_argument), without a file.
+  /// invalid_argument), which names no file.
   TableColumns(const Schema& schema, const std::string& image);
 
   /// Returns the slot of the field that becomes the file.
   std::size_t image_slot() const noexcept { return image_slot_; }
   /// Returns the first line.
   const std::string& header() const noexcept { return header_; }
-  /// Returns the names of all classes as a text, which differs if the names differ. Returns an empty text if there are
-  /// none.
+  /// Returns the class names of all fields as one text. If any name differs, the text differs. The text is empty if no
+  /// field has classes.
   std::string classes_text() const;
-  /// Returns a record's line, valid until the next call. @throws Error(invalid_argument), without a file.
+  /// Returns a record's line, valid until the next call. @throws Error(invalid_argument), which names no file.
   const std::string& line(std::string_view file, const Sample& sample);
 
  private:
   struct Column {
     std::size_t slot = 0;
     Field field;
-    std::unordered_set<std::string_view> names;  // names of classes, as views of the field's own
+    std::unordered_set<std::string_view> names;  // views of the class names in `field`
   };
   void append_value(const Column& column, const TensorView& value);
 

@@ -41,7 +41,7 @@ bool TableLines::fill() {
 bool TableLines::next() {
   cell_.clear();
   std::uint64_t end = end_;
-  bool quoted = false, closed = false, first = true;  // `closed`: the byte before ended a quote
+  bool quoted = false, closed = false, first = true;  // `closed`: the byte before was a closing quote
   while (at_ != filled_ || fill()) {
     const char c = buffer_[at_++];
     ++end;

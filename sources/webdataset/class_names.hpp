@@ -10,7 +10,7 @@
 
 namespace penstock::webdataset {
 
-/// Returns whether the field's numbers may be classes. Only for such a field are files with class names looked for.
+/// Returns whether the field's numbers may be classes. If not, no files with class names are looked for.
 bool may_have_classes(const Field& field);
 
 /// Returns the path of the file with a field's class names, for shards "PATH-000000.tar", ...: "PATH-classes.txt" for
@@ -19,15 +19,15 @@ std::string classes_file(const std::string& path, std::string_view field);
 
 /// Returns the content of the file with these class names; empty if there are no classes, because then there is no
 /// file.
-/// @throws Error(invalid_argument), without a file, if a name does not fit in a line.
+/// @throws Error(invalid_argument), which names no file, if a name does not fit in a line.
 std::string classes_text(const ClassNames& classes);
 
 /// Returns the path of "classes.txt" in the shard's folder. Shards from other software may have it; it names the
 /// classes of a field `label` that has one number per sample.
 std::string common_classes_file(const std::string& shard);
 
-/// Reads the class names of a field from the files next to the shards. These are the `classes_file` or, if none exists
-/// and the field is a `label` with one number per sample, the `common_classes_file`.
+/// Reads the class names of a field from the files next to the shards. First looks for each shard's `classes_file`. If
+/// none exists, and the field is a `label` with one number per sample, looks for the `common_classes_file`.
 /// @throws Error(schema_mismatch) if shards have different files, or only some shards have one; Error(io |
 /// limit_exceeded).
 ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field);

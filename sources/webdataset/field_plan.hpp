@@ -19,10 +19,10 @@ struct PlannedField {
 /// read together.
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields);
 
-/// Returns for example "jpg", or "jpg|jpeg|png".
+/// Returns the field's extensions, for example "jpg", or "jpg|jpeg|png".
 std::string extensions_text(const PlannedField& field);
 
-/// Returns for example "the extension jpg", or "one of the extensions jpg, jpeg, png".
+/// Describes the field's extensions, for example "the extension jpg", or "one of the extensions jpg, jpeg, png".
 std::string extensions_in_words(const PlannedField& field);
 
 }  // namespace penstock::webdataset

@@ -16,8 +16,8 @@
 
 namespace penstock::webdataset {
 
-/// Returns a field's name as the first part of an extension. The '/' of HDF5's groups becomes '.', and characters that
-/// an extension may not have become '_'.
+/// Returns a field's name as the first part of an extension. The '/' of HDF5's groups becomes '.', and each character
+/// that is not allowed in an extension becomes '_'.
 std::string name_as_extension(std::string_view field);
 
 /// Turns samples into tar members. One thread at a time.
@@ -31,7 +31,7 @@ class SampleEncoder {
 
   /// Returns the fields that readers must look for.
   const std::vector<PlannedField>& fields() const noexcept { return fields_; }
-  /// Returns for example "image=jpg|png|bin, label=cls".
+  /// Returns the fields with their extensions as a text, for example "image=jpg|png|bin, label=cls".
   std::string text() const;
 
   /// Makes the members of `sample`, whose values are not copied and must stay valid. Returns the members' size in

@@ -17,8 +17,9 @@ namespace penstock::webdataset {
 /// than a process may have descriptors.
 class ShardMap {
  public:
-  /// With `FileAccess::read` the map only serves to give the kernel advice, and a failure to map the file is ignored.
-  /// @throws Error(io) if the file is not the one that was indexed, or can't be mapped.
+  /// With `FileAccess::read` the map only serves to give the kernel advice.
+  /// @throws Error(io) if the file is not the one that was indexed. With `FileAccess::map` also if the file can't be
+  /// mapped.
   ShardMap(const std::string& path, const ShardIndex& index, bool read_ahead, FileAccess access);
 
   /// Returns an empty span if there is no map.

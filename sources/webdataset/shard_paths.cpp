@@ -71,8 +71,9 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// Returns the texts that a pattern stands for. `folders`: the path before the pattern. If a file exists whose name has
-// the earlier braces in it, only the last braces are expanded.
+// Returns the texts that a pattern stands for. `folders`: the path before the pattern. If the pattern has several pairs
+// of braces, and a file exists whose name has all of them except the last as plain characters, only the last pair is
+// expanded.
 std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
   const std::size_t last = pattern.rfind('{');
   if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {
@@ -83,7 +84,7 @@ std::vector<std::string> texts_of(const std::string& folders, std::string_view p
   return expand_braces(pattern);
 }
 
-void add_folder(const std::string& folder, std::vector<std::string>& shards, PassedOver& passed_over) {
+void add_folder(const std::string& folder, std::vector<std::string>& shards, SkippedEntries& passed_over) {
   const auto is_shard = [](std::string_view name) { return has_ending(name, shard_extension); };
   FolderListing listing = list_files(folder, is_shard, source_name);
   for (const std::string& name : listing.others)
@@ -121,7 +122,7 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
   }
 }
 
-std::vector<std::string> list_shards(const std::string& path, PassedOver& passed_over) {
+std::vector<std::string> list_shards(const std::string& path, SkippedEntries& passed_over) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw error_in(path, Errc::invalid_argument, "the shards' path is empty, or holds a zero byte");
   std::vector<std::string> shards;

@@ -14,12 +14,13 @@ namespace penstock::webdataset {
 inline constexpr std::string_view shard_extension = ".tar";
 
 /// Returns all texts of a pattern with {a,b} and {00..12}, in the order in which they are written.
-/// @throws Error(invalid_argument), without a file, if the braces are wrong, or if there are more than a million texts.
+/// @throws Error(invalid_argument), which names no file, if the braces are wrong, or there are more than a million
+/// texts.
 std::vector<std::string> expand_braces(std::string_view pattern);
 
 /// Returns the shards that `WebDataset::path` names. If it is a folder, adds the other files and folders in it to
 /// `passed_over`. Shards named by braces need not exist. @throws Error(not_found | io | corrupt | invalid_argument).
-std::vector<std::string> list_shards(const std::string& path, PassedOver& passed_over);
+std::vector<std::string> list_shards(const std::string& path, SkippedEntries& passed_over);
 
 /// @throws Error(invalid_argument) if two of the shards are the same file, even under different names.
 void refuse_twice(const std::vector<std::string>& shards, const std::vector<ShardIndex>& indices,

@@ -47,7 +47,7 @@ std::string_view base_name(std::string_view path) noexcept { return path.substr(
 std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDataset options) {
   auto made = std::make_shared<Impl>();
   made->options = std::move(options);
-  PassedOver passed_over;
+  SkippedEntries passed_over;
   made->shards = webdataset::list_shards(made->options.path, passed_over);
   made->passed_over = passed_over.text();
   common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
@@ -120,8 +120,8 @@ ClassNames WebDatasetSource::Impl::classes_of(const Field& field) const {
   return webdataset::classes_beside(shards, field);
 }
 
-// Returns a field of arrays as the first samples have it. One bad sample must not decide the type of all others, so
-// samples without a readable array are skipped.
+// Finds the dtype and shape of a field of arrays from the first samples. One bad sample must not decide for all others,
+// so samples without a readable array are skipped.
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;
@@ -133,7 +133,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
     const Entry entry = this->entry(location, slot);
     if (!entry.readable()) continue;
     try {
-      // Reads without the map, because an access to it would end the process if the shard is cut short.
+      // Reads the file and not the map: if the shard is cut short, reading the map would end the process.
       if (!file || file->path() != shards[location.shard]) {
         file.reset();
         file = std::make_unique<const webdataset::InputFile>(shards[location.shard]);

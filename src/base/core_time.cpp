@@ -43,7 +43,8 @@ double quota_of(std::optional<std::uint64_t> quota_us, std::optional<std::uint64
                                                   : 0;
 }
 
-// Returns the cores that the quota of one control group allows; 0 if it has no quota. Groups may be of version 1 or 2.
+// Returns how many cores the quota of one control group allows; 0 if the group has no quota. Groups may be of version 1
+// or 2.
 double quota_in(const std::string& folder) {
   std::string text = contents(folder + "/cpu.max");
   std::string_view rest = text;

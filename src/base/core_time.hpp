@@ -12,8 +12,8 @@ namespace penstock::detail {
 
 /// For how many seconds cores have worked.
 struct CoreTime {
-  double all_s = 0;      ///< the cores that this process may use, for all processes, since the machine started
-  double own_s = 0;      ///< all cores, for this process, since it started
+  double all_s = 0;      ///< sum over the cores that this process may use; for all processes, since the machine started
+  double own_s = 0;      ///< sum over all cores; for this process, since the process started
   std::uint64_t at = 0;  ///< when the times were measured, by `now_ns()`
   unsigned cores = 0;    ///< number of cores that this process may use
 };
@@ -28,12 +28,12 @@ std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t&
 struct CoreShares {
   double own = 0, others = 0;
 };
-/// Returns the shares between two moments. Returns none if the moments are less than 200 ms apart, which is too little
-/// for a clock of 10 ms, or if the number of cores has changed.
+/// Returns the shares between two moments. Returns none if the number of cores has changed, or if the moments are less
+/// than 200 ms apart. The kernel's clock ticks only every 10 ms.
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept;
 
-/// Returns the number of cores whose time a quota of the control group allows this process. Returns 0 if there is no
-/// quota or it can't be read.
+/// Returns how many cores this process may keep busy under the quotas of its control groups. The number may have a
+/// fraction. Returns 0 if there is no quota or it can't be read.
 double core_quota() noexcept;
 /// Like `core_quota()`, but the control groups are mounted at `mount`, and `groups` is the text of /proc/self/cgroup.
 double core_quota(const std::string& mount, std::string_view groups);

@@ -30,7 +30,7 @@ class Remarks {
  public:
   Remarks() = default;
   Remarks(Remarks&& other) noexcept : count_(std::move(other.count_)), text_(other.text()) {}
-  /// `text` lives as long as the program.
+  /// `text` must live as long as the program.
   void add(const char* text, std::uint64_t images) noexcept {
     text_.store(text, std::memory_order_relaxed);
     count_.add(images);
@@ -48,8 +48,8 @@ class Remarks {
   std::atomic<const char*> text_{nullptr};
 };
 
-/// What one step did in one runner. Only measured chains are counted here, except in `remarks`. A measured chain counts
-/// as many times as the number of chains it stands for.
+/// What one step did in one runner. `remarks` has the remarks of all chains. The other members have only the values of
+/// measured chains, each multiplied by the number of chains it stands for.
 struct StepCounters {
   RelaxedCounter cpu_ns, bytes;
   RelaxedCounter wait_ns;  ///< wall time less CPU time, if the thread gave up its core

@@ -45,7 +45,7 @@ std::string_view to_string(Errc code) noexcept {
 
 namespace {
 
-// Returns where the character at `at` begins. Returns `at` if the text is not UTF-8 there.
+// Returns where the character begins that has the byte at `at`. Returns `at` if the text is not UTF-8 there.
 std::size_t character_at(std::string_view text, std::size_t at) {
   for (std::size_t i = 0; i < 4 && at - i > 0 && at < text.size(); ++i)
     if ((static_cast<unsigned char>(text[at - i]) & 0xc0) != 0x80) return at - i;

@@ -37,14 +37,14 @@ unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_c
 // If the system refuses to start a worker, the process ends: oneTBB starts workers from other workers, where nothing
 // catches the exception. So an executor asks oneTBB only for as many workers as could be started a moment before. It
 // has oneTBB start them at once, because other threads of the application might take their places later.
-class Workers {
+class WorkerBudget {
  public:
-  static Workers& instance() {
-    static Workers& workers = *new Workers;  // never destroyed: executors may live in statics
+  static WorkerBudget& instance() {
+    static WorkerBudget& workers = *new WorkerBudget;  // never destroyed: executors may live in statics
     return workers;
   }
-  /// Reserves `threads` workers for an executor. `asked`: whether they are more than oneTBB would start without a
-  /// control. Returns how many of them the system lets oneTBB start.
+  /// Reserves `threads` workers for an executor. `asked`: whether `threads` is more than oneTBB would start without a
+  /// control. Returns how many of these workers the system lets oneTBB start.
   unsigned need(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     if (asked) needs_.insert(threads);
@@ -72,8 +72,8 @@ class Workers {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
     if (wanted_ == 0) startable_ = started_;  // these workers stay, asleep; later the system may refuse more than these
-    // oneTBB may still have tasks that no worker took. Without the control, it would start workers for them that the
-    // system may refuse.
+    // oneTBB may still have tasks that no worker took. Without the control, oneTBB would start workers for these tasks,
+    // and the system may refuse them.
     if (wanted_ != 0 || !limited_) update();
   }
 
@@ -99,7 +99,7 @@ class Workers {
     const unsigned all = required();
     for (int i = 0; i < tries && startable_ < all; ++i) {
       if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // threads that are about to end make room
-      // oneTBB may have started more workers than `started_`; these are not counted.
+      // oneTBB may have started more workers than `started_`; the additional ones are not counted.
       startable_ = std::max(startable_, started_ + detail::startable_threads(all - std::min(all, started_)));
     }
     limited_ = startable_ < all;
@@ -118,7 +118,7 @@ class Workers {
   std::size_t wanted_ = 0;  // threads of all executors together
   unsigned startable_ = 0;  // how many workers the system lets oneTBB have
   unsigned started_ = 0;    // the most workers that were seen at the same time
-  bool limited_ = false;    // whether `startable_` is less than the workers that are needed
+  bool limited_ = false;    // whether `startable_` is less than the number of workers that are needed
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
 };
@@ -163,14 +163,14 @@ class Pending {
 
 }  // namespace
 
-// The workers that one executor has reserved in `Workers`.
+// The workers that one executor has reserved in `WorkerBudget`.
 class Executor::Impl::Share {
  public:
   Share(unsigned wanted, bool asked)
-      : wanted_(wanted), asked_(asked), startable_(Workers::instance().need(wanted, asked)) {}
+      : wanted_(wanted), asked_(asked), startable_(WorkerBudget::instance().need(wanted, asked)) {}
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
-  ~Share() { Workers::instance().done(wanted_, asked_); }
+  ~Share() { WorkerBudget::instance().done(wanted_, asked_); }
   unsigned startable() const noexcept { return startable_; }
   unsigned threads() const noexcept { return std::max(1u, startable_); }
 
@@ -254,7 +254,7 @@ void Executor::Impl::start() {
     unsigned there = 0;
     bool over = false;
   };
-  const unsigned all = std::min(Workers::instance().to_start(), share_->startable());
+  const unsigned all = std::min(WorkerBudget::instance().to_start(), share_->startable());
   if (all == 0) return;
   const auto meeting = std::make_shared<Meeting>();
   const auto attend = [meeting] {
@@ -280,7 +280,7 @@ void Executor::Impl::start() {
     throw;
   }
   close(std::chrono::milliseconds(20));
-  Workers::instance().have_started(there);
+  WorkerBudget::instance().have_started(there);
 }
 
 void Executor::Impl::use(unsigned threads) {

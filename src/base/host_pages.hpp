@@ -31,7 +31,8 @@ class HostPages {
   /// Takes back what `take` returned. `bytes` must be the number given to `take`.
   void give_back(void* data, std::size_t bytes) noexcept;
 
-  /// The thread that calls `fork` calls these two before and after it, so that the mutex is free in the child process.
+  /// The thread that calls `fork` must call `before_fork` first, and `after_fork` afterwards in both processes. So the
+  /// mutex is free in the child process.
   void before_fork() noexcept { mutex_.lock(); }
   void after_fork() noexcept { mutex_.unlock(); }
 

@@ -178,18 +178,18 @@ bool has_ending(std::string_view name, std::string_view ending) noexcept {
          std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, small_letter, small_letter);
 }
 
-void PassedOver::add_file(std::string_view name) {
+void SkippedEntries::add_file(std::string_view name) {
   ++files_;
   count(ending_of(name), 1);
 }
 
-void PassedOver::add(const PassedOver& other) {
+void SkippedEntries::add(const SkippedEntries& other) {
   files_ += other.files_;
   folders_ += other.folders_;
   for (const auto& [ending, files] : other.endings_) count(ending, files);
 }
 
-void PassedOver::count(const std::string& ending, std::uint64_t files) {
+void SkippedEntries::count(const std::string& ending, std::uint64_t files) {
   const auto found = endings_.find(ending);
   if (found != endings_.end())
     found->second += files;
@@ -197,7 +197,7 @@ void PassedOver::count(const std::string& ending, std::uint64_t files) {
     endings_.emplace(ending, files);
 }
 
-std::string PassedOver::text() const {
+std::string SkippedEntries::text() const {
   constexpr std::size_t max_listed = 8;
   std::string text;
   if (files_ != 0) {
@@ -248,7 +248,7 @@ std::string missing_folder(const std::string& file) {
     const std::string folder = file.substr(0, slash);
     const bool there = ::stat(folder.c_str(), &status) == 0;
     if (there ? !S_ISDIR(status.st_mode) : errno == ENOENT || errno == ENOTDIR) return folder;
-    if (!there) break;  // this process may not look into it
+    if (!there) break;  // the system does not let this process look into the folder
   }
   return {};
 }

@@ -15,7 +15,7 @@ bool has_several_memory_nodes() noexcept;
 
 /// Asks the system to take the pages of the `bytes` bytes at `data` from memory node `node`, or from other nodes if
 /// that node has no memory left. REQUIRES: no thread has touched these pages yet. Returns false if the system refuses,
-/// as containers may; the system then chooses the nodes.
+/// which can happen in a container; the system then chooses the nodes.
 bool prefer_memory_node(void* data, std::size_t bytes, int node) noexcept;
 
 }  // namespace penstock::detail

@@ -74,7 +74,7 @@ std::uint64_t WaitWatch::waited(std::uint64_t off_ns) noexcept {
   if (!delay_) return off_ns;
   const std::optional<std::uint64_t> delay = run_delay_ns();
   if (!delay) return off_ns;
-  // The delay includes `not_waited_`, the time off the core in earlier calls, which returned 0 for it.
+  // The delay includes `not_waited_`, the time off the core for which earlier calls returned 0.
   const std::uint64_t all = *delay - std::min(*delay, *delay_);
   const std::uint64_t here = all - std::min(all, not_waited_);
   delay_ = delay;

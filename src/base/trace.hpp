@@ -25,8 +25,8 @@ class TraceLine {
 
   TraceLine(std::string name, std::size_t most_slices);
   void add(const Slice& slice) noexcept;
-  /// Ends the line's current state and begins the state `name`. If `name` is null, no state begins. If the current
-  /// state was begun without a number, `ended` becomes its number.
+  /// Ends the line's current state, and begins the state `name` with the number `begun`. If `name` is null, no state
+  /// begins. If the state that ends was begun without a number, `ended` becomes its number.
   void turn_to(const char* name, std::uint64_t ended, std::uint64_t begun = no_number) noexcept;
 
   const std::string& name() const noexcept { return name_; }

@@ -23,7 +23,7 @@ namespace penstock::detail::runtime {
 /// - If memory is full, the block whose next use is farthest is evicted. The next `lookahead` samples show the next
 ///   uses. Blocks without a known next use are evicted first, in the order of their last uses.
 /// - Instead of evicting blocks, the plan may have a block decoded straight into the batch and then forgotten. The
-///   block's rows must be side by side in the batch, in their order. Also, no further use of the block may be known
+///   block's rows must be side by side in the batch, in their order. Also, the block's next known use must not come
 ///   before the next uses of the blocks that would be evicted.
 /// - A block that the record can do without is loaded if there is room. If at least two later uses of this block are
 ///   known, it is also loaded in place of blocks whose next uses come after its own. If it is not loaded, the record
@@ -115,7 +115,7 @@ class BlockPlan {
   std::vector<std::size_t> taken_;             // which blocks of the planned sample were in `gone_`
   std::vector<std::uint64_t> no_longer_gone_;  // blocks that planning the sample dropped from `gone_`
   std::uint64_t saved_ = 0;
-  // Samples before this number are rows of the last block that was decoded into a batch.
+  // Number of the first sample after the samples whose rows the last block in a batch has.
   std::uint64_t in_batch_end_ = 0;
   std::size_t in_batch_field_ = 0;
 };

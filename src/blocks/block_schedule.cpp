@@ -139,7 +139,7 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
 
 // -- the work --
 
-// Returns whether a further load may begin.
+// Allows loads to begin, in order, as long as there is memory. Returns whether it allowed one.
 bool BlockSchedule::update() noexcept {
   bool more = false, lacks_memory = false;
   for (const Residency* next; (next = queue_.next_load()) != nullptr; more = true) {

@@ -21,7 +21,7 @@ bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work wor
   const std::uint64_t stands_for = measures_load(run.counters.load_count++, run.counters.load_ns);
   if (stands_for == 0) return blocks.load(std::move(work.load), destination);
   const std::uint64_t index = work.load->index;
-  SourceWork measured(run, stands_for, work.load->bytes >= bytes_worth_asking);
+  SourceWorkTimer measured(run, stands_for, work.load->bytes >= bytes_worth_asking);
   const bool more = blocks.load(std::move(work.load), destination);
   run.counters.load_ns = measured.end();
   if (run.counters.measured_loads != nullptr)

@@ -9,7 +9,8 @@
 
 namespace penstock::detail::runtime {
 
-/// A block that samples in sight need, or that is in memory after the last planned sample, or both.
+/// A block that the plan keeps track of: a sample in sight needs it, it is in memory once the last planned sample is
+/// made, or it is `gone`.
 struct KnownBlock {
   /// Blocks without a known next use have keys above this number, so they are evicted first. The longer ago a block was
   /// used, the higher is its key.
@@ -18,8 +19,9 @@ struct KnownBlock {
   std::uint64_t uses = 0;  ///< how many samples in sight need the block
   /// Numbers of the first and the last sample in sight that need the block.
   std::uint64_t next_use = 0, farthest_use = 0;
-  bool stays = false;     ///< the block is in memory
-  bool gone = false;      ///< the block was evicted, but twice the memory would still hold it
+  bool stays = false;  ///< the block is in memory
+  /// The block was evicted, but would still be in memory if the memory limit were about twice as large.
+  bool gone = false;
   std::size_t bytes = 0;  ///< set if `stays` or `gone`
   std::uint64_t key = 0;  ///< the block's key in the BlocksByNextUse that has the block
   std::uint64_t last_use = 0;

@@ -59,7 +59,7 @@ class WorkStretches {
   struct Stretch {
     std::uint64_t number = none;
     std::uint64_t pieces = 0;
-    unsigned passed_over = 0;  ///< how often others were preferred while this stretch was the first
+    unsigned passed_over = 0;  ///< how often a runner took a different stretch while this one was the first
     bool held = false, waiting = false;
   };
 

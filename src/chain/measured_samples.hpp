@@ -13,16 +13,16 @@ namespace penstock::detail::runtime {
 
 /// Times of one measured chain, or of one load of a block.
 struct MeasuredSample {
-  std::uint64_t index = 0;    ///< the record's index in the source; for a load, a record that needs the block
+  std::uint64_t index = 0;    ///< index of the record in the source; for a load, of a record that needs the block
   std::uint64_t read_ns = 0;  ///< wall time of reading the record, or of loading the block; 0: nothing was read, as for
                               ///< a shared record's child
   std::uint64_t sample_ns = 0;  ///< wall time of the chain; 0 for a load
   double weight = 1;            ///< number of measured chains, or of loads, that these times represent
 };
 
-/// Times of chains that one runner measured, or of its loads. Keeps 256 from the whole run, each with the same chance,
-/// and the last 256. One thread adds; any thread may read. A reader may see an entry that is half replaced. That does
-/// not matter for statistics of hundreds of entries.
+/// Times of the chains that one runner measured, or of its loads. Keeps 256 entries that are chosen from the whole run
+/// with equal chances, and the last 256 entries. One thread adds; any thread may read. A reader may see an entry that
+/// is half replaced. That does not matter for statistics of hundreds of entries.
 class MeasuredSamples {
  public:
   static constexpr std::size_t size = 256;

@@ -17,10 +17,10 @@ namespace penstock::detail::runtime {
 
 /// Measures how long a runner loads blocks or advises the source, from construction to `end`. Counts the time as
 /// reading.
-class SourceWork {
+class SourceWorkTimer {
  public:
   /// `stands_for`: number of loads that this measured load represents. `asks`: see WaitWatch.
-  SourceWork(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
+  SourceWorkTimer(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
       : run_(run), stands_for_(stands_for), watch_(asks), begun_(read_clocks()) {}
   /// Returns the wall time in nanoseconds.
   std::uint64_t end() noexcept {
@@ -48,7 +48,7 @@ inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
     error.with_stage("read");
     try {
       error.with_source(source.name());
-    } catch (...) {  // name() failed, so the error stays without it
+    } catch (...) {  // name() failed, so the error does not name the source
     }
     throw error;
   }
@@ -57,7 +57,7 @@ inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
 /// Announces to the source which records will be read.
 inline void advise(const SourceModel& source, ChainRun& run, std::span<const std::uint64_t> indices) noexcept {
   const TracedRange traced(run.runner.trace, "advise");
-  SourceWork work(run, 1, false);
+  SourceWorkTimer work(run, 1, false);
   source.will_need(indices);
   work.end();
 }

@@ -257,7 +257,7 @@ function(penstock_pkg_config module what requires libs cflags)
 endfunction()
 
 # What people read of the whole, beside docs/ and examples/; links between these files are relative.
-set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE)
+set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE NOTICE)
 
 # penstock_install_package(): the configuration and version files, once all components are known.
 function(penstock_install_package)

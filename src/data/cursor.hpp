@@ -12,7 +12,7 @@ struct Cursor {
   std::uint64_t number = 0;    ///< number of the batch in its epoch
   std::uint64_t position = 0;  ///< position of that sample; counted over all passes if `Rank::steps_per_epoch` is set
   std::uint32_t child = 0;
-  std::uint16_t window_batches = 0;  ///< number of batches already made of the bucket window that begins here
+  std::uint16_t window_batches = 0;  ///< number of batches already made from the bucket window that begins here
   std::uint64_t failed_in_row = 0;   ///< for streams: how many consecutive samples failed just before that sample
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };

@@ -11,7 +11,7 @@
 
 namespace penstock::detail {
 
-/// An encoded file in scratch memory. To grow, it takes another piece of memory; its earlier bytes are not moved.
+/// An encoded file in scratch memory. A file that grows takes another piece of memory; its earlier bytes are not moved.
 class FilePieces final : public EncodedFile {
  public:
   /// `max_bytes`: the largest size that the file may have.

@@ -46,8 +46,8 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
   };
   const std::span<const JobFact> all_there = there, all_here = here;
   while (!there.empty() || !here.empty()) {
-    // Compares the first facts that are left. If their names differ, and one of these names comes later in the other
-    // list, only the other list's fact is reported and skipped. Otherwise both facts are skipped.
+    // Compares the first fact that is left in each list. If their names differ, and list A has the name of list B's
+    // first fact later, only A's first fact is reported and skipped. Otherwise both facts are skipped.
     const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
     const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
     const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));

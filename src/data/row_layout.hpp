@@ -32,7 +32,7 @@ struct RowField {
   bool appended() const noexcept { return kind == Kind::longest || kind == Kind::ragged; }
 };
 
-/// Returns the bytes of a row without padding. Returns the largest number if the product overflows.
+/// Returns the bytes of a row without padding. Returns 2^64 - 1 if the product overflows.
 std::uint64_t row_bytes_of(const RaggedRow& row, std::size_t element) noexcept;
 
 /// The layout of all fields of a row in a batch.
@@ -64,7 +64,8 @@ std::array<std::byte, 8> element_of(DType dtype, double value);
 /// Fills `bytes`, a multiple of the field's element size, with padding.
 void fill_padding(const RowField& field, std::byte* out, std::size_t bytes) noexcept;
 
-/// Gives memory for the values of a sample whose sizes differ from sample to sample. One thread at a time uses it.
+/// Gives memory for a sample's values of the fields whose size differs from sample to sample. One thread at a time uses
+/// it.
 class RowOutlet {
  public:
   virtual ~RowOutlet() = default;

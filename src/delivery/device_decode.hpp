@@ -40,9 +40,9 @@ class DeviceDecode {
     TensorView data, offsets;
     MemoryUse decoded;  ///< which part of this object's memory the batch uses
   };
-  /// Enqueues on `prep` the decoding of the images that `ops` gives to the device. First waits until stages have read
-  /// the images of the batch before the last, because a decoder may write immediately. `files`, `pixels`: the packed
-  /// fields of the part.
+  /// Enqueues on `prep` the decoding of the images that `ops` gives to the device. The images of two batches have
+  /// memory. So first waits on the host until stages have read the older images, because the decoder may write over
+  /// them at once. `files`, `pixels`: the packed fields of the part.
   Images enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels, std::uint64_t rows,
                  StreamRef prep);
   /// Call after all work that reads the images of the last `enqueue` was enqueued on `prep`.

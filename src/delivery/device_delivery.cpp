@@ -32,12 +32,12 @@ struct Submitted {
 };
 
 // Adds the time of its scope to a counter; null: the time is not counted.
-class Spent {
+class ScopeTimer {
  public:
-  explicit Spent(RelaxedCounter* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
-  Spent(const Spent&) = delete;
-  Spent& operator=(const Spent&) = delete;
-  ~Spent() {
+  explicit ScopeTimer(RelaxedCounter* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
+  ScopeTimer(const ScopeTimer&) = delete;
+  ScopeTimer& operator=(const ScopeTimer&) = delete;
+  ~ScopeTimer() {
     if (on_ != nullptr) on_->add(now_ns() - begun_);
   }
 
@@ -105,7 +105,7 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
-      ring_->tell_of_lost(lock);                       // at once: ready batches don't depend on lost batches
+      ring_->tell_of_lost(lock);                       // before ready batches, so that it is reported at once
       if (!made_.empty()) return made_.front().batch;  // null at an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       if (submitter_is_ == Submitter::starved && ring_->leased(lock) == ring_->usable(lock)) {
@@ -283,7 +283,7 @@ class DeviceDelivery final : public Delivery {
     for (;;) {
       {
         const bool all_are_in_reading = course_ == Course::running && reaper_->reading(lock) >= engine_->ring().depth();
-        const Spent waiting(all_are_in_reading ? &for_reading_ : nullptr);
+        const ScopeTimer waiting(all_are_in_reading ? &for_reading_ : nullptr);
         ring_->changed.wait(lock,
                             [&] { return course_ == Course::closing || (may_submit(lock) && !ring_->failure(lock)); });
       }
@@ -305,7 +305,7 @@ class DeviceDelivery final : public Delivery {
     lock.unlock();
     BatchBuffer* from = nullptr;
     try {
-      const Spent waiting(&for_batch_);
+      const ScopeTimer waiting(&for_batch_);
       from = engine_->wait(epoch_);
     } catch (const LeasesExhausted&) {  // the ring was made smaller at the same time; the reaper will return buffers
       lock.lock();
@@ -321,7 +321,7 @@ class DeviceDelivery final : public Delivery {
     }
     lock.lock();
     if (!ring_->has_free(lock)) {
-      const Spent waiting(&for_place_);
+      const ScopeTimer waiting(&for_place_);
       submitter_is_ = Submitter::starved;
       ring_->changed.notify_all();
       ring_->changed.wait(lock, [&] { return must_leave(lock) || ring_->has_free(lock); });
@@ -336,7 +336,7 @@ class DeviceDelivery final : public Delivery {
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
     const SentBuffer sent{from, from->place};
     try {
-      const Spent calling(&in_calls_);
+      const ScopeTimer calling(&in_calls_);
       if (lanes_.size() > 1) share_out(to, engine_->ring().layout(), ring_->made_layout());
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
         entry.enter(i);

@@ -11,7 +11,7 @@ namespace penstock::detail::runtime {
 namespace {
 
 TimedWork timed_work(DeviceModel& device) {
-  const Entered entered(device);
+  const DeviceGuard entered(device);
   return TimedWork(device);
 }
 
@@ -31,7 +31,7 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
     enqueues_ = &trace->line("to " + to_string(device_.device()));
     waits_ = &trace->line("read by " + to_string(device_.device()));
   }
-  const Entered entered(device_);
+  const DeviceGuard entered(device_);
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout(),
                   plan.device_images_limit, ring_.data().check_value().verify);
@@ -44,7 +44,7 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
 // If a call fails, the device failed and has no work in progress.
 DeviceLane::~DeviceLane() {
   try {
-    const Entered entered(device_);
+    const DeviceGuard entered(device_);
     device_.synchronize(copies_->ref());
     if (prep_) device_.synchronize(prep_->stream());
     copies_.reset();
@@ -127,7 +127,7 @@ std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DeviceP
 void DeviceLane::ask(StreamRef stream) noexcept {
   if (stream.device() == host()) return;
   try {
-    const Entered entered(device_);
+    const DeviceGuard entered(device_);
     starved_time_.begin(stream);
   } catch (...) {  // other calls will report the device's failure
   }
@@ -135,7 +135,7 @@ void DeviceLane::ask(StreamRef stream) noexcept {
 
 void DeviceLane::arrive(DeviceBatch& batch, StreamRef stream) {
   const DeviceModel::Event& ready = *batch.parts[number_].ready;
-  const Entered entered(device_);
+  const DeviceGuard entered(device_);
   if (stream.device() == host()) return device_.synchronize(ready);
   device_.wait(stream, ready);
   starved_time_.end(stream);
@@ -155,7 +155,7 @@ void DeviceLane::wait_until_read(std::size_t buffer) const {
 bool DeviceLane::was_read(std::size_t buffer) const { return device_.reached(*copied_[buffer]); }
 
 void DeviceLane::recover() {
-  const Entered entered(device_);
+  const DeviceGuard entered(device_);
   device_.synchronize(copies_->ref());
   if (!prep_) return;
   device_.synchronize(prep_->stream());

@@ -18,7 +18,7 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
   if (stream.device() != device.device())
     throw Error(Errc::invalid_argument,
                 "a stream of " + to_string(stream.device()) + " for batches on " + to_string(device.device()));
-  const Entered entered(device);
+  const DeviceGuard entered(device);
   if (device.captures(stream))
     throw Error(Errc::unsupported,
                 "the stream is being captured into a graph, which would repeat this batch for ever; take batches "
@@ -65,13 +65,13 @@ class DeviceLease final : public Lease {
     DevicePart& part = buffer_->parts[part_];
     check_device_stream(device, stream);
     if (stream.device() == host()) {
-      const Entered entered(device);
+      const DeviceGuard entered(device);
       device.synchronize(*part.ready);
       return;
     }
-    const Entered entered(device);
-    // A handle can mean a different stream on each thread, for a default stream per thread. So this waits on a known
-    // handle too.
+    const DeviceGuard entered(device);
+    // The handle of a default stream per thread means a different stream on each thread. So the stream must wait even
+    // if its handle is known.
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
     if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());

@@ -47,7 +47,7 @@ std::vector<std::unique_ptr<DeviceBatch>> DeviceRing::make_buffers(unsigned coun
   const std::size_t blocks = memory_.size(), bytes = layout_.bytes() * count;
   try {
     for (std::size_t d = 0; d < devices_.size(); ++d) {
-      const Entered entered(*devices_[d]);
+      const DeviceGuard entered(*devices_[d]);
       for (const auto& buffer : buffers) {
         DevicePart& part = buffer->parts[d];
         if (devices_.size() > 1) made_layout_.prepare(part.own);
@@ -78,7 +78,7 @@ void DeviceRing::grow() {
 DeviceRing::~DeviceRing() {
   bool known = true;
   for (std::size_t d = 0; d < devices_.size(); ++d) try {
-      const Entered entered(*devices_[d]);
+      const DeviceGuard entered(*devices_[d]);
       if (lost_ != 0) known = devices_[d]->settle() && known;
       for (const auto& buffer : buffers_) {
         DevicePart& part = buffer->parts[d];
@@ -158,7 +158,7 @@ DeviceRing::LastUse DeviceRing::record_uses(DeviceModel& device, DevicePart& par
   if (streams.empty()) return LastUse::known;
   // If recording an event fails, waits for the streams, which has the same effect but takes longer.
   for (const bool waits : {false, true}) try {
-      const Entered entered(device);
+      const DeviceGuard entered(device);
       for (const StreamRef stream : streams)
         if (device.captures(stream)) return LastUse::captured;
       for (const StreamRef stream : streams)

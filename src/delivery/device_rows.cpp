@@ -83,8 +83,8 @@ std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, s
   return at;
 }
 
-// Before memory on the device is freed, waits for all work on it: copies, also of a batch that the caller never took,
-// and the work of the last users.
+// Before memory on the device is freed, waits for all work on it: the work of the last users, and copies, even of a
+// batch that the caller never took.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (part.rows_bytes < bytes) {

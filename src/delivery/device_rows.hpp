@@ -16,9 +16,9 @@
 namespace penstock::detail::runtime {
 
 /// Carries fields whose rows differ in size to one device. Packs the rows one after the other into pinned memory, with
-/// a table of the rows' beginnings for each ragged field. One copy moves the packed rows, and another copy the other
-/// fields. The pinned memory and the memory on the device grow to the largest batch. One thread at a time may use it,
-/// unless a comment says otherwise. The caller must have entered the device.
+/// a table of the rows' beginnings for each ragged field. One copy moves the packed rows, and another copy moves the
+/// other fields. The pinned memory and the memory on the device grow to the largest batch. One thread at a time may use
+/// it, unless a comment says otherwise. The caller must have entered the device.
 class DeviceRows {
  public:
   /// `whole`: layout of the engine's batches. `buffers`: number of the engine's buffers. `limit`: most bytes of a batch

@@ -70,7 +70,7 @@ DeviceStages::DeviceStages(std::shared_ptr<DeviceModel> device, MemoryResource& 
       delivered_layout_(delivered),
       resource_(memory),
       between_bytes_(bytes_between(*program_, raw.rows())) {
-  const Entered entered(*device_);
+  const DeviceGuard entered(*device_);
   prep_ = device_->make_stream("prep", DeviceModel::Priority::high);
   if (!device_->is_host()) raws_.resize(raw_batches);
   for (Raw& r : raws_) r.read = device_->make_event();
@@ -92,7 +92,7 @@ DeviceStages::DeviceStages(std::shared_ptr<DeviceModel> device, MemoryResource& 
 // Waits until the enqueued work has ended, before memory is freed.
 DeviceStages::~DeviceStages() {
   try {
-    const Entered entered(*device_);
+    const DeviceGuard entered(*device_);
     device_->synchronize(prep_->ref());
     prep_.reset();
     raws_.clear();
@@ -103,19 +103,19 @@ DeviceStages::~DeviceStages() {
 }
 
 void DeviceStages::plan() {
-  using In = Where::In;
+  using In = FieldLocation::In;
   const auto place = [](const BatchLayout& layout, std::size_t slot, In in, const Field& field) {
     const RowField& row = layout.row()[slot];
-    if (row.kind == RowField::Kind::ragged) return Where{In::rows, slot, 0, field.dtype, field.shape};
+    if (row.kind == RowField::Kind::ragged) return FieldLocation{In::rows, slot, 0, field.dtype, field.shape};
     Shape shape = field.shape;
     if (row.kind == RowField::Kind::padded) {
       std::vector<std::int64_t> dims(shape.rank());
       for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = i == 0 ? row.to : shape[i];
       shape = Shape(std::span<const std::int64_t>(dims));
     }
-    return Where{in, layout.offset(slot), row.row_bytes, field.dtype, shape};
+    return FieldLocation{in, layout.offset(slot), row.row_bytes, field.dtype, shape};
   };
-  std::vector<Where> now;
+  std::vector<FieldLocation> now;
   for (std::size_t slot = 0; slot < program_->sample.size(); ++slot)
     now.push_back(place(raw_layout_, slot, In::raw, program_->sample[slot]));
   std::size_t between = 0;
@@ -161,25 +161,29 @@ TensorView offsets_of(const PackedField& packed, std::uint64_t rows) {
 
 }  // namespace
 
-TensorView DeviceStages::view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const {
-  if (where.in == Where::In::decoded) return launches_[where.offset].images.data;
-  if (where.in == Where::In::rows) return elements_of(packed_field(to, where.offset), where.dtype);
-  std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : to.data;
+TensorView DeviceStages::view(const FieldLocation& where, std::byte* raw, const DevicePart& to,
+                              std::uint64_t rows) const {
+  if (where.in == FieldLocation::In::decoded) return launches_[where.offset].images.data;
+  if (where.in == FieldLocation::In::rows) return elements_of(packed_field(to, where.offset), where.dtype);
+  std::byte* const base = where.in == FieldLocation::In::raw       ? raw
+                          : where.in == FieldLocation::In::between ? between_
+                                                                   : to.data;
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
   dims[0] = static_cast<std::int64_t>(rows);
   for (std::size_t i = 0; i < where.row.rank(); ++i) dims[i + 1] = where.row[i];
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
 }
 
-void DeviceStages::set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
-                             std::vector<TensorView>& views, std::vector<TensorView>& offsets) const {
+void DeviceStages::set_views(const std::vector<FieldLocation>& wheres, std::byte* raw, const DevicePart& to,
+                             std::uint64_t rows, std::vector<TensorView>& views,
+                             std::vector<TensorView>& offsets) const {
   views.clear();
   offsets.clear();
-  for (const Where& where : wheres) {
+  for (const FieldLocation& where : wheres) {
     views.push_back(view(where, raw, to, rows));
-    offsets.push_back(where.in == Where::In::rows      ? offsets_of(packed_field(to, where.offset), rows)
-                      : where.in == Where::In::decoded ? launches_[where.offset].images.offsets
-                                                       : TensorView{});
+    offsets.push_back(where.in == FieldLocation::In::rows      ? offsets_of(packed_field(to, where.offset), rows)
+                      : where.in == FieldLocation::In::decoded ? launches_[where.offset].images.offsets
+                                                               : TensorView{});
   }
 }
 
@@ -229,7 +233,7 @@ void DeviceStages::run(Launch& launch, std::byte* raw, const DevicePart& to, std
   if (step.tables) {
     const PackedField& packed = packed_field(to, *step.tables);
     in.tables = {elements_of(packed, DType::u8), offsets_of(packed, rows)};
-    if (const Where& images = launch.in[step.in.slot(step.field)]; images.in == Where::In::decoded)
+    if (const FieldLocation& images = launch.in[step.in.slot(step.field)]; images.in == FieldLocation::In::decoded)
       in.decoded = launches_[images.offset].images.decoded;
   }
   step.model->run(in, {&step.out, launch.out_views, rows, draws, launch.out_offsets}, prep_->ref());

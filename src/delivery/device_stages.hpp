@@ -67,7 +67,7 @@ class DeviceStages {
     bool used = false;
   };
   // Where a field is before or after a stage.
-  struct Where {
+  struct FieldLocation {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
     // Where the field begins. If `in` is `rows`, this is the field's number instead. If `in` is `decoded`, it is the
     // launch's number.
@@ -77,9 +77,9 @@ class DeviceStages {
   };
   struct Launch {
     const DeviceStep* step;
-    std::vector<Where> in, out;
+    std::vector<FieldLocation> in, out;
     std::vector<TensorView> in_views, out_views, in_offsets, out_offsets;
-    Where draws;
+    FieldLocation draws;
     std::unique_ptr<DeviceDecode> decode;  // set for a step that decodes
     DeviceDecode::Images images;           // result of `decode`
   };
@@ -89,8 +89,8 @@ class DeviceStages {
   void run_stages(std::byte* raw, const HostBatch& from, DevicePart& to, std::uint64_t rows);
   void decode(Launch& launch, const HostBatch& from, const DevicePart& to, std::uint64_t rows);
   void run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows);
-  TensorView view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const;
-  void set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
+  TensorView view(const FieldLocation& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const;
+  void set_views(const std::vector<FieldLocation>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
                  std::vector<TensorView>& views, std::vector<TensorView>& offsets) const;
 
   std::shared_ptr<DeviceModel> device_;
@@ -106,7 +106,7 @@ class DeviceStages {
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;
   // For each field that no stage changes: where it is in the raw batch, and where in the delivered batch.
-  std::vector<std::pair<Where, Where>> kept_;
+  std::vector<std::pair<FieldLocation, FieldLocation>> kept_;
 };
 
 }  // namespace penstock::detail::runtime

@@ -78,13 +78,14 @@ class DeviceModel {
   /// Copies between pinned and device memory, or within either. Neither memory may be changed or freed until the copy
   /// is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) = 0;
-  /// Sets the event after all work that is on the stream now.
+  /// Moves the event to the point after all work that is on the stream now.
   virtual void record(Event& event, StreamRef stream) = 0;
   /// Makes work that is enqueued on `stream` after this call wait for the event's last recorded point. Does nothing if
   /// the event was never recorded.
   virtual void wait(StreamRef stream, const Event& event) = 0;
 
-  /// Enqueues work of the host, if the host does the device's work. The work must neither wait nor call the device.
+  /// Enqueues `work` for the host to run, on a device whose work the host does. `work` must neither wait nor call the
+  /// device.
   /// @throws Error(unsupported) if the host does not do the device's work.
   virtual void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                               std::initializer_list<MemoryUse> uses);
@@ -111,12 +112,12 @@ class DeviceModel {
 };
 
 /// Enters a device for a block of code. Afterwards the thread has its previous device again.
-class Entered {
+class DeviceGuard {
  public:
-  explicit Entered(DeviceModel& device) : device_(device), before_(device.enter()) {}
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
-  ~Entered() { device_.leave(before_); }
+  explicit DeviceGuard(DeviceModel& device) : device_(device), before_(device.enter()) {}
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() { device_.leave(before_); }
 
  private:
   DeviceModel& device_;

@@ -12,7 +12,7 @@
 namespace penstock::detail {
 
 /// Returns the model that runs this device; null for the host. The first caller opens a GPU, and all callers share it.
-/// It is closed when its last owner is destroyed.
+/// The GPU is closed when the model's last owner is destroyed.
 /// @throws Error(unsupported) if there is no such device; the error says why, and what to do. @throws Error(device |
 /// out_of_memory).
 std::shared_ptr<DeviceModel> open_device(Device device);

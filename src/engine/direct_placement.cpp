@@ -62,7 +62,7 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
 
 // Prepares a batch in each free buffer and raises the limit of tickets. Work is issued only here. The mutex is released
 // while the order is asked, because orders are a user's code and may be slow. One thread at a time admits. This thread
-// also uses buffers that become free meanwhile, but in one call at most as many as the ring has.
+// also fills buffers that become free meanwhile. One call admits at most as many batches as the ring has buffers.
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;

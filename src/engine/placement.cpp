@@ -38,9 +38,9 @@ std::unique_ptr<ChainRun> Placement::open_run() {
 }
 
 void Placement::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
-  const BatchRing::Finished finished = ring_.finish(buffer, parts);
-  if (finished == BatchRing::Finished::no) return;
-  if (finished == BatchRing::Finished::discarded) {
+  const BatchRing::FinishResult finished = ring_.finish(buffer, parts);
+  if (finished == BatchRing::FinishResult::no) return;
+  if (finished == BatchRing::FinishResult::discarded) {
     Lock lock(monitor_.mutex);
     ring_.release(buffer);
     return admit(lock);

@@ -17,7 +17,7 @@ RunnerPool::RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executo
     : work_(work),
       monitor_(monitor),
       executor_(executor),
-      door_(std::make_shared<Door>()),
+      door_(std::make_shared<PoolLink>()),
       most_threads_(std::max(threads, most)),
       threads_(threads),
       cores_(usable_cores()),

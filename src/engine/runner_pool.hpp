@@ -141,7 +141,7 @@ class RunnerPool {
 
  private:
   /// The way from a task to the pool. Tasks hold the door, because they may begin after the pool was destroyed.
-  struct Door {
+  struct PoolLink {
     std::mutex mutex;
     RunnerPool* pool;
   };
@@ -168,7 +168,7 @@ class RunnerPool {
   PoolWork& work_;
   Monitor& monitor_;
   Executor::Impl& executor_;
-  std::shared_ptr<Door> door_;
+  std::shared_ptr<PoolLink> door_;
   const unsigned most_threads_;
   std::atomic<unsigned> threads_;  ///< changed only under the mutex
   const unsigned cores_;

@@ -28,8 +28,8 @@ class DeviceImage final : public DeviceStageModel {
   std::string name() const override { return "image"; }
 
   ImageShape shape() const noexcept;
-  /// Returns what the kernel needs of `op`. @throws Error(unsupported) if `op` resamples; Error(schema_mismatch) if its
-  /// result is not of the field `out`.
+  /// Returns what the kernel needs of `op`. @throws Error(unsupported) if `op` resamples; Error(schema_mismatch) if the
+  /// result of `op` does not fit the field `out`.
   PixelOp pixel_op(const ImageOp& op) const;
 
  private:

@@ -29,8 +29,8 @@ class DeviceResample final : public DeviceStageModel {
   std::string name() const override { return "resample"; }
 
   static ResampleOp resample_op(const ImageOp& op);
-  /// Returns what is left to do of `op` after this step. This step writes the part that `op` keeps to the top left
-  /// corner of its result.
+  /// Returns what is left to do of `op` after this step. The pixels that `op` keeps are then at the top left corner of
+  /// this step's result.
   static ImageOp rest_of(const ImageOp& op);
 
  private:

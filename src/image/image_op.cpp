@@ -51,7 +51,7 @@ bool ImageOp::refuse(bool condition) noexcept {
 void ImageOp::crop(const Box& b) {
   if (refused_) return;
   const Size now = shape().size();
-  // Differences, not sums, so that no box overflows.
+  // Compares differences, because the sum of a box's values may overflow.
   if (b.height < 1 || b.width < 1 || b.top < 0 || b.left < 0 || b.height > now.height || b.width > now.width ||
       b.top > now.height - b.height || b.left > now.width - b.width)
     throw Error(Errc::invalid_argument,
@@ -215,7 +215,7 @@ Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
   const double scale = static_cast<double>(in) / out;
   const double support = scale > 1 ? scale : 1;
   const double center = (i + 0.5) * scale;
-  // The inputs are those whose centre k + 0.5 is between center - support and center + support.
+  // Input k is used if its centre, k + 0.5, is between center - support and center + support.
   return {center - support + 0.5 > 0 ? static_cast<std::int32_t>(center - support + 0.5) : 0,
           std::min(in, static_cast<std::int32_t>(center + support + 0.5))};
 }

@@ -14,7 +14,7 @@ namespace penstock::detail {
 /// all members are zero, the result is zeros.
 struct alignas(16) PixelOp {
   enum : std::uint32_t { transpose = 1, flip_x = 2, flip_y = 4, reflect = 8 };
-  std::int32_t top = 0, left = 0;  ///< upper left corner of the box; box and margin together are as large as the result
+  std::int32_t top = 0, left = 0;  ///< upper left corner of the box in the image; box and margin become the result
   std::uint32_t turns = 0;
   float scale[4] = {}, bias[4] = {};  ///< factor and offset of each channel, if the result is not u8
   std::int32_t above = 0, before = 0, below = 0, after = 0;  ///< rows and columns of the margin around the box

@@ -18,7 +18,7 @@ namespace penstock::detail {
 
 constexpr std::int32_t quad_pixels = 4;
 
-/// Four pixels of `channels` bytes. The first byte is the lowest of the first word.
+/// Four pixels of `channels` bytes each. The first byte is the lowest of the first word.
 template <int channels>
 struct QuadBytes {
   std::uint32_t words[static_cast<unsigned>(channels)] = {};
@@ -26,7 +26,7 @@ struct QuadBytes {
   PENSTOCK_HOST_DEVICE std::uint8_t byte(int number) const {
     return static_cast<std::uint8_t>(words[number / 4] >> (8 * (number % 4)));
   }
-  /// Returns a byte as a number.
+  /// Returns byte `number` as a float.
   PENSTOCK_HOST_DEVICE float value(int number) const {
 #ifdef __CUDA_ARCH__
     // Makes the byte the lowest byte of the float 2^23, and subtracts 2^23. A conversion takes four times as long.
@@ -39,8 +39,8 @@ struct QuadBytes {
   }
 };
 
-/// Reads four consecutive pixels at any address. Reads all aligned words that have any of their bytes; that is safe,
-/// because fields of a batch begin and end with whole words.
+/// Reads four consecutive pixels at any address. Reads whole aligned words, so perhaps a few bytes before and after the
+/// pixels. That is safe, because fields of a batch begin and end with whole words.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* from) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) % 4);
@@ -138,8 +138,8 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& wor
   return quad;
 }
 
-/// Reads pixels x to x + 3 of row y of the result, in the result's order. Pixels beyond its width equal the last pixel
-/// of the row.
+/// Reads pixels x to x + 3 of row y of the result, in the result's order. Pixels beyond the result's width equal the
+/// last pixel of the row.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> read_quad(const PixelWork& work, const PixelOp& op, std::uint64_t image,
                                                           std::int32_t y, std::int32_t x) {
@@ -190,7 +190,7 @@ struct QuadOfPairs {
   }
 };
 
-struct HalfPair {
+struct PackHalf {
   PENSTOCK_HOST_DEVICE static std::uint32_t of(float low, float high) {
 #ifdef __CUDA_ARCH__
     const __half2 pair = __floats2half2_rn(low, high);
@@ -201,9 +201,9 @@ struct HalfPair {
   }
 };
 template <>
-struct QuadNumbers<PixelWork::Result::f16> : QuadOfPairs<HalfPair> {};
+struct QuadNumbers<PixelWork::Result::f16> : QuadOfPairs<PackHalf> {};
 
-struct BFloat16Pair {
+struct PackBFloat16 {
   PENSTOCK_HOST_DEVICE static std::uint32_t of(float low, float high) {
 #ifdef __CUDA_ARCH__
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
@@ -214,7 +214,7 @@ struct BFloat16Pair {
   }
 };
 template <>
-struct QuadNumbers<PixelWork::Result::bf16> : QuadOfPairs<BFloat16Pair> {};
+struct QuadNumbers<PixelWork::Result::bf16> : QuadOfPairs<PackBFloat16> {};
 
 template <>
 struct QuadNumbers<PixelWork::Result::f32> {
@@ -260,7 +260,7 @@ PENSTOCK_HOST_DEVICE inline void write_quad(const PixelWork& work, const PixelOp
   using Vector = typename Numbers::Vector;
   const auto height = static_cast<std::uint32_t>(work.height), width = static_cast<std::uint32_t>(work.width);
   const std::uint64_t plane = static_cast<std::uint64_t>(height) * width;
-  const std::uint64_t step = planar ? plane : quad_pixels;  // values from one group of four numbers to the next
+  const std::uint64_t step = planar ? plane : quad_pixels;  // distance between two groups of four numbers
   const std::uint64_t pixel =
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(y)) * width + static_cast<std::uint32_t>(x);
   Element* to = static_cast<Element*>(work.out) + image * (plane * channels) + pixel * (planar ? 1 : channels);

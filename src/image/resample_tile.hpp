@@ -102,7 +102,7 @@ class ResampleTile {
     const std::int32_t skipped = from - column.start, left = skipped + stretch;
     const std::int32_t last = column.length < left ? column.length : left;
     // A pair begins with an even input, so that its two weights are in one word. If an input of a pair is outside the
-    // stretch, it is read as 0. If it is after the column's last input, its weight is 0.
+    // stretch, it is read as 0. If an input is after the column's last input, its weight is 0.
     std::int32_t k = skipped > 0 ? skipped & ~1 : 0;
     if (k >= last) return;
     const std::uint32_t* at = between + thread / width * row_cells + zeros + (k - skipped);

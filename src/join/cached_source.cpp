@@ -27,8 +27,8 @@ class CachedReader final : public ReaderModel {
     reader_->read(index, out);
   }
   void expect(std::span<const std::uint64_t> indices) noexcept override {
-    // A reader expects advice to list all records that it will be asked for. So advice is given only if all records
-    // are cached, or none.
+    // A reader expects advice to list all records that it will be asked for. So advice is given only if all records are
+    // cached, or none is.
     bool all = true, none = true;
     for (const std::uint64_t index : indices) (cache_->has(index) ? none : all) = false;
     if (all) recalled_->expect(indices);
@@ -39,7 +39,8 @@ class CachedReader final : public ReaderModel {
     reader_->pause();
     recalled_->pause();
   }
-  // Only keeps the blocks until the sample is made, because a recalled sample does not need them.
+  // Only keeps the blocks. `read` lends them to `reader_` if the record must be made; a recalled record needs no
+  // blocks.
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
     lent_.set(index, blocks, failure);
   }
@@ -60,7 +61,7 @@ class CachedReader final : public ReaderModel {
 
 class CachedSource final : public ForwardedSource {
  public:
-  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<const OpenedCache> cache)
+  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<const LazyCache> cache)
       : ForwardedSource(std::move(source)), cache_(std::move(cache)) {}
 
   std::unique_ptr<ReaderModel> open_reader() const override {
@@ -97,13 +98,13 @@ class CachedSource final : public ForwardedSource {
     return cache != nullptr && cache->has(index);
   }
 
-  std::shared_ptr<const OpenedCache> cache_;
+  std::shared_ptr<const LazyCache> cache_;
 };
 
 }  // namespace
 
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
-                                                      std::shared_ptr<const OpenedCache> cache) {
+                                                      std::shared_ptr<const LazyCache> cache) {
   return std::make_shared<const CachedSource>(std::move(source), std::move(cache));
 }
 

@@ -5,7 +5,7 @@
 
 #include <penstock/detail/source_model.hpp>
 
-#include "join/opened_cache.hpp"
+#include "join/lazy_cache.hpp"
 
 namespace penstock::detail {
 
@@ -13,6 +13,6 @@ namespace penstock::detail {
 /// new records to it. For records that the cache has, `source` gets no advice and its blocks are not loaded. The first
 /// reader opens the cache.
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
-                                                      std::shared_ptr<const OpenedCache> cache);
+                                                      std::shared_ptr<const LazyCache> cache);
 
 }  // namespace penstock::detail

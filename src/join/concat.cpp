@@ -14,7 +14,7 @@ namespace {
 
 class Concatenation final : public detail::Parts {
  public:
-  Concatenation(const std::vector<AnySource>& sources, JoinedClasses joined) : Parts("concat", sources, joined) {
+  Concatenation(const std::vector<AnySource>& sources, ClassMatching joined) : Parts("concat", sources, joined) {
     std::uint64_t end = 0;
     for (std::uint64_t i = 0; i < parts(); ++i) ends_.push_back(end += part_size(i));
   }

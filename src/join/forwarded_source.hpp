@@ -68,8 +68,8 @@ class ForwardedRecords : public SourceModel, public ForwardedBlocks {
   }
 
  protected:
-  /// Returns where a record comes from. If the index is past the end, this function throws, or the source that it
-  /// returns does.
+  /// Returns where a record comes from. If the index is past the end, either this function throws, or the call that is
+  /// passed on to the returned source does.
   virtual RecordOrigin origin(std::uint64_t index) const = 0;
 };
 

@@ -13,21 +13,22 @@ namespace penstock {
 
 namespace {
 
-class Turns final : public detail::Parts {
+class Interleaving final : public detail::Parts {
  public:
-  Turns(const std::vector<AnySource>& sources, InterleaveOptions options)
+  Interleaving(const std::vector<AnySource>& sources, InterleaveOptions options)
       : Parts("interleave", sources, options.classes), block_(options.block) {
     for (std::uint64_t i = 0; i < parts(); ++i) by_size_.push_back(part_size(i));
     std::ranges::sort(by_size_);
     std::uint64_t sum = 0;
     for (const std::uint64_t size : by_size_) sums_.push_back(sum += size);
-    // A block longer than the longest part gives the same order as a block of that part's length. The shorter block
-    // can't overflow.
+    // Limits `block_` to the length of the longest part, so that `rounds * block_` can't overflow. Any larger value
+    // gives the same order.
     block_ = std::min(block_, std::max<std::uint64_t>(by_size_.back(), 1));
   }
 
   detail::PartRecord locate(std::uint64_t index) const override {
-    // Finds the round of the record: the last round before which at most `index` records were given.
+    // Finds the round of the record: the last round such that all rounds before it together have at most `index`
+    // records.
     std::uint64_t round = 0, beyond = by_size_.back() / block_ + 1;
     while (beyond - round > 1) {
       const std::uint64_t middle = round + (beyond - round) / 2;
@@ -73,7 +74,7 @@ class Turns final : public detail::Parts {
 
 AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options) {
   if (options.block == 0) throw Error(Errc::invalid_argument, "`.block` is at least 1").with_stage("interleave");
-  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Turns>(parts, options)));
+  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Interleaving>(parts, options)));
 }
 
 }  // namespace penstock

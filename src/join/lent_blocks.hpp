@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// Keeps the blocks that a join's reader was lent for the record that it reads next.
+/// Keeps the blocks that were lent to a join's reader for its next record.
 class LentBlocks {
  public:
   struct Lent {

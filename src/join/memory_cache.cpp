@@ -27,8 +27,8 @@ void check_table(std::uint64_t records, std::size_t bytes) {
                                             std::to_string(records) + " records takes, which is 8 bytes each");
 }
 
-// The head of a cached record. It is followed by the shapes of the fields whose shapes vary, then by the fields, each
-// aligned.
+// The head of a cached record. It is followed by the shapes of the fields whose shapes vary, and then by the values of
+// all fields, each aligned.
 struct CachedRecord {
   std::size_t bytes;
 };
@@ -144,8 +144,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   MemoryResource& memory_;
   std::size_t header_ = 0;
   std::unique_ptr<CachedRecord*, Free> entries_;
-  // Relaxed is enough: each addition sees all earlier additions, so the sum never passes the limit. `entries_`
-  // publishes the records.
+  // Relaxed is enough: each addition sees all earlier additions, so the records that are kept never exceed the limit.
+  // `entries_` publishes the records.
   std::atomic<std::size_t> used_{0};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> full_{false};

@@ -92,18 +92,18 @@ std::string part_text(std::size_t number, const std::string& name, const ClassNa
 }
 
 // Returns the classes of one field of a join. `of_parts`: the field's classes in each part.
-ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, JoinedClasses joined, const std::string& field,
+ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, ClassMatching joined, const std::string& field,
                            const std::vector<std::string>& names, const std::string& kind) {
   const ClassNames& first = of_parts.front();
   if (std::ranges::all_of(of_parts, [&](const ClassNames& classes) { return classes == first; })) return first;
-  if (joined == JoinedClasses::as_numbers) return {};
+  if (joined == ClassMatching::as_numbers) return {};
   for (std::size_t i = 1; i < of_parts.size(); ++i)
     if (of_parts[i].empty() != first.empty())
       throw Error(Errc::schema_mismatch,
                   "field \"" + field + "\" stands for " + part_text(0, names[0], first) + " and for " +
                       part_text(i, names[i], of_parts[i]) +
                       ", so one number may mean two classes; say what the numbers of the other part mean by "
-                      "name_classes, or have all taken as they are by `.classes = JoinedClasses::as_numbers`")
+                      "name_classes, or have all taken as they are by `.classes = ClassMatching::as_numbers`")
           .with_stage(kind);
   return joined_classes(of_parts);
 }
@@ -155,13 +155,13 @@ void require_record(const SourceModel& join, std::uint64_t index) {
       .with_index(index);
 }
 
-Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined) {
+Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, ClassMatching joined) {
   if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
   std::vector<std::string> names;
   for (const AnySource& part : parts) names.push_back(part.model()->name());
   take_schema(kind, parts, names, joined);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts_.push_back(joined == JoinedClasses::by_name ? with_classes_of(parts[i].model(), schema_, kind)
+    parts_.push_back(joined == ClassMatching::by_name ? with_classes_of(parts[i].model(), schema_, kind)
                                                       : parts[i].model());
     const SourceModel& part = *parts_.back();
     sizes_.push_back(part.size());
@@ -183,7 +183,7 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, Joine
 }
 
 void Parts::take_schema(const std::string& kind, const std::vector<AnySource>& parts,
-                        const std::vector<std::string>& names, JoinedClasses joined) {
+                        const std::vector<std::string>& names, ClassMatching joined) {
   std::vector<Schema> schemas;
   for (const AnySource& part : parts) schemas.push_back(part.schema());
   const Schema first = without_classes(schemas.front());
@@ -270,7 +270,7 @@ void Parts::describe_field(std::uint64_t index, std::size_t slot, Error& error) 
   });
 }
 
-// If some parts know their labels, reads the records of the other parts.
+// If only some parts know their labels, reads the other parts' labels from their records.
 std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
   const auto slot = schema_.find(field);
   if (!slot || !is_label(schema_[*slot])) return std::nullopt;

@@ -28,7 +28,7 @@ struct PartRecord {
 class Parts : public ForwardedRecords {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
-  Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined);
+  Parts(const std::string& kind, const std::vector<AnySource>& parts, ClassMatching joined);
 
   /// Returns where record `index` comes from. REQUIRES: `index` is below size().
   virtual PartRecord locate(std::uint64_t index) const = 0;
@@ -72,7 +72,7 @@ class Parts : public ForwardedRecords {
   void describe_by(std::uint64_t index, Error& error, F part) const;
 
   void take_schema(const std::string& kind, const std::vector<AnySource>& parts, const std::vector<std::string>& names,
-                   JoinedClasses joined);
+                   ClassMatching joined);
 
   std::vector<std::shared_ptr<const SourceModel>> parts_;
   // Each source once, even if it is several parts. Otherwise nested joins of the same source would ask it an

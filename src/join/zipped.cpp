@@ -20,11 +20,12 @@ namespace {
 
 struct Part {
   std::shared_ptr<const SourceModel> source;
-  Schema schema;                       // with the part's own field names
-  std::size_t first;                   // slot of the part's first field in the join
-  const BlockModel* blocks;            // null if the part has no blocks
-  std::uint64_t first_block;           // number of the part's first block in the join
-  std::vector<std::uint64_t> indices;  // for each record of the join, the index in the part; empty if they are the same
+  Schema schema;              // with the part's own field names
+  std::size_t first;          // slot of the part's first field in the join
+  const BlockModel* blocks;   // null if the part has no blocks
+  std::uint64_t first_block;  // number of the part's first block in the join
+  // For each record of the join, the index of its record in the part. Empty if the part's indices are the join's.
+  std::vector<std::uint64_t> indices;
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
 };

@@ -24,8 +24,8 @@ class EpochOutcome {
   void note_rows(const BatchInfo& batch) noexcept;
   /// Counts the samples that the epoch's end reports in addition to its batches.
   void note_end(const SampleCounts& end) noexcept;
-  /// Returns an error if all samples of the epoch failed under a policy that drops or masks, because the caller may not
-  /// look at masks. A sample with a stand-in did not fail.
+  /// Returns an error if all samples of the epoch failed under a policy that drops or masks. Without the error, a
+  /// caller that does not look at masks would not notice. A sample with a stand-in did not fail.
   std::optional<Error> lost(OnError policy, std::uint64_t epoch) const;
 
  private:

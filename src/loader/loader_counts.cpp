@@ -74,7 +74,8 @@ CountsSoFar LoaderCounts::mark() const {
   return mark;
 }
 
-// Keeps two marks. A report compares the whole run with the time since the older mark, which is at least a few seconds.
+// Keeps two marks. A report compares the whole run with the time since the older mark. The older mark is at least a few
+// seconds old.
 void LoaderCounts::mark_if_due(Clock::time_point now) noexcept {
   if (now - marked_ < mark_every) return;
   marked_ = now;

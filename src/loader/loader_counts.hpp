@@ -12,7 +12,7 @@
 #include <penstock/report.hpp>
 
 #include "base/core_time.hpp"
-#include "base/latency.hpp"
+#include "base/latency_histogram.hpp"
 #include "base/run_delay.hpp"
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
@@ -39,7 +39,7 @@ class LoaderCounts {
   void mark_if_due(Clock::time_point now) noexcept;
   /// Makes the counts of reports begin at this moment. @throws std::bad_alloc, and changes nothing in this case.
   void begin_anew();
-  /// Notes that the epoch is over. Reads the cores' times, but not at every end.
+  /// Notes that the epoch is over. At some of these calls, reads the cores' times.
   void end_epoch(Clock::time_point now) noexcept;
 
   /// Keeps the messages of bad samples.
@@ -63,7 +63,7 @@ class LoaderCounts {
   std::vector<std::size_t> delivered_appended_;
 
   Clock::time_point first_call_{}, marked_{};
-  Latency latency_;
+  LatencyHistogram latency_;
   DelayMeter caller_;
   std::thread::id caller_thread_;
   mutable std::mutex mutex_;

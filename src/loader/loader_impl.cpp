@@ -70,7 +70,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     engine_ = std::make_shared<detail::runtime::Engine>(std::move(setup), executor_->impl());
     delivery_ = detail::runtime::host_delivery(engine_);
   } else {
-    const detail::Entered entered(*device);
+    const detail::DeviceGuard entered(*device);
     std::shared_ptr<detail::StagingMemory> staging;
     if (options_.host_memory == nullptr)
       setup.buffer_memory = staging = std::make_shared<detail::StagingMemory>(devices_[0]);

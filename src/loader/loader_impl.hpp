@@ -41,10 +41,10 @@ class Loader::Impl {
 
   /// Begins the next epoch. Discards the rest of the current epoch, if an epoch is being read.
   void begin_epoch();
-  /// Discards the rest of an epoch that was begun, or that a state restored after its beginning. Otherwise does
-  /// nothing.
+  /// Discards the rest of the current epoch if the epoch was begun, ended by an error, or continued from a state after
+  /// its beginning. Otherwise does nothing.
   void end_epoch();
-  /// Returns whether the present epoch is not over. @throws Error(invalid_argument) if another epoch was begun since
+  /// Returns whether the present epoch has not ended. @throws Error(invalid_argument) if another epoch was begun since
   /// `beginnings()` returned `beginning`.
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 

@@ -167,7 +167,7 @@ std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModel
   // With `verify` runners decode all images, so no device is asked.
   if (data.check_value().verify) return {};
   for (const auto& device : devices) {
-    const Entered entered(*device);
+    const DeviceGuard entered(*device);
     for (std::size_t i = 0; i < steps.size(); ++i)
       if (decodes[i]) try {
           decodes[i] = steps[i].decoder->start_batches(device->device()) != nullptr;

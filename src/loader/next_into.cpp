@@ -33,7 +33,7 @@ void check_target(const Field& field, const detail::RowField& row, std::uint64_t
 
 }  // namespace
 
-std::optional<BatchCopied> Loader::next_into(std::span<const TensorView> to, StreamRef stream) {
+std::optional<CopiedBatchInfo> Loader::next_into(std::span<const TensorView> to, StreamRef stream) {
   const detail::PipelineData& data = pipeline().data();
   const Schema& schema = pipeline().schema();
   if (to.size() != schema.size())
@@ -54,15 +54,15 @@ std::optional<BatchCopied> Loader::next_into(std::span<const TensorView> to, Str
     if (device == nullptr) {
       std::memcpy(to[f].data, from.data, bytes);
     } else {
-      const detail::Entered entered(*device);
+      const detail::DeviceGuard entered(*device);
       device->copy(to[f].data, from.data, bytes, stream);
     }
   }
-  return BatchCopied{batch->size(),
-                     batch->epoch(),
-                     batch->number(),
-                     {batch->indices().begin(), batch->indices().end()},
-                     {batch->mask().begin(), batch->mask().end()}};
+  return CopiedBatchInfo{batch->size(),
+                         batch->epoch(),
+                         batch->number(),
+                         {batch->indices().begin(), batch->indices().end()},
+                         {batch->mask().begin(), batch->mask().end()}};
 }
 
 }  // namespace penstock

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 struct TuneWindow {
   double rate = 0;        ///< samples per second
   double wait_share = 0;  ///< share of the time that the caller spent in `next()`
-  // Shares of the runners' time:
+  // Shares of the runners' time, except `waiting`:
   double no_batch = 0;  ///< no buffer was free, or all runners waited for one slow sample
   double no_entry = 0;  ///< finished samples waited for older samples, and no entry was free
   double in_work = 0;   ///< runners made samples

@@ -12,15 +12,16 @@ namespace {
 
 // If the caller waits for a smaller share of the time, faster batches would gain little.
 constexpr double least_wait = 0.03;
-constexpr unsigned most_calm = 8;  // tuning ends after this many windows in a row with less waiting
+constexpr unsigned most_calm = 8;  // tuning ends after this many windows in a row below `least_wait`
 // Tuning waits at most this many times `most_windows_` windows to learn what memory for blocks would save.
 constexpr unsigned most_waits = 8;
 // No trial is made if runners lack something for a smaller share of their time. `least_lack` is for trials of twice as
 // much, `least_far_lack` for trials of eight times as much.
 constexpr double least_lack = 0.03, least_far_lack = 0.1;
-// The gain is the rate with the tried settings, divided by the rate with the kept settings. A trial goes on after the
-// first pair of windows if the gain is at least `first_gain`. It succeeds if the gain over all pairs is at least
-// `least_gain`. From the second pair on, a gain of `clear_gain` ends it at once.
+// The gain is the rate with the tried settings, divided by the rate with the kept settings, over all pairs of windows
+// so far. A trial goes on after the first pair if the gain is at least `first_gain`. After each later pair it goes on
+// if the gain is at least `least_gain` and less than `clear_gain`, up to `most_pairs` pairs. A trial of two or more
+// pairs succeeds if its gain is at least `least_gain`.
 constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
 
@@ -207,16 +208,16 @@ std::string Tuner::held_back() const {
   constexpr std::string_view entries = "max_reorder_bytes";  // the setting is counted in samples here
   std::string words;
   double largest = least_far_lack;
-  const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, HeldBy by, double share,
+  const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, RaiseLimit by, double share,
                         const std::string& lack) {
     if (now < most || share < largest) return;
     largest = share;
     const std::string value =
         "`" + std::string(setting) + "`" + (setting == entries ? "" : " = " + std::to_string(now));
-    words = by == HeldBy::option     ? ", but " + value + ", which is set and so stays as it is, "
-            : by == HeldBy::executor ? ", but " + value + ", all threads of the executor, "
-            : by == HeldBy::stream   ? ", but " + value + ", which `tune` does not change for a stream, "
-                                     : ", but " + value + ", the most that there is memory for or that is tried, ";
+    words = by == RaiseLimit::option     ? ", but " + value + ", which is set and so stays as it is, "
+            : by == RaiseLimit::executor ? ", but " + value + ", all threads of the executor, "
+            : by == RaiseLimit::stream   ? ", but " + value + ", which `tune` does not change for a stream, "
+                                         : ", but " + value + ", the most that there is memory for or that is tried, ";
     words += "bounds the run: " + lack;
   };
   look(

@@ -76,7 +76,7 @@ class Tuner {
   TuneWindow base_;                // the last window with the kept settings
   unsigned pairs_ = 0;             // pairs of windows of this trial: one with the kept and one with the tried settings
   double before_ = 0, after_ = 0;  // sums of the rates in these pairs, with the kept and with the tried settings
-  std::vector<TunedSettings> refuted_;  // settings that were tried and not kept, since settings were last kept
+  std::vector<TunedSettings> refuted_;  // settings that lost a trial against the kept settings
   std::vector<TuneTrial> trials_;
   std::string end_;
   bool done_ = false;

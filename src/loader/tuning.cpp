@@ -12,8 +12,8 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// If the caller is away for longer than `pause_ns`, and than the time of `pause_times` batches, it does something else,
-// like a validation or a checkpoint.
+// If the caller is away for longer than `pause_ns`, and also for longer than `pause_times` batches take, it does
+// something else, like a validation or a checkpoint.
 constexpr std::uint64_t pause_ns = 1'000'000'000, pause_times = 20;
 
 double share_of(std::uint64_t part, std::uint64_t all) noexcept {

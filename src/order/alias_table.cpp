@@ -3,8 +3,8 @@
 
 namespace penstock::detail {
 
-// Column i begins with weights[i] times the number of columns, and must end with exactly `sum_`. A column with too
-// little is filled up from a column with too much. With integers, nothing is left over.
+// Column i begins with weights[i] times the number of columns as its chances, and must end with exactly `sum_` chances.
+// A column with too few is filled up from a column with too many. With integers, nothing is left over.
 AliasTable::AliasTable(std::span<const std::uint64_t> weights) {
   const std::size_t n = weights.size();
   for (const std::uint64_t weight : weights) sum_ += weight;

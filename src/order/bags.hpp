@@ -21,7 +21,7 @@ namespace penstock::detail {
 class GroupedPositions {
  public:
   explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
-  /// Adds `positions` consecutive positions to a group, the first of which is `first`. Calls may come in any order.
+  /// Adds `positions` consecutive positions, from `first` on, to a group. Calls may come in any order.
   void add(std::uint64_t group, std::uint64_t first, std::uint64_t positions);
   /// Sorts the positions by group. Leaves out groups of fewer than `min_size` positions.
   void finish(std::uint64_t min_size);

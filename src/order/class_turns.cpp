@@ -103,7 +103,7 @@ std::vector<std::uint64_t> ClassTurns::of_epoch(std::uint64_t seed, std::uint64_
     const std::uint64_t last = round.empty() ? 0 : round.back();
     Rng rng(hash_mix(seed, epoch), rounds_key, Place{0, r, 0, 0});
     shuffle(round, rng);
-    // Two turns of a class in succession could belong to the same group.
+    // Prevents two turns of a class in succession, because both could belong to the same group.
     if (r != 0 && classes > 1 && round.front() == last) std::swap(round.front(), round[1 + rng.below(classes - 1)]);
     for (const std::uint64_t c : round) out.push_back(of_classes[c * rounds_ + r]);
   }

@@ -12,16 +12,18 @@ namespace penstock::detail {
 /// seed and epoch. An epoch has one round for each group of the largest class, and each class has one turn in each
 /// round. No group has two turns in succession in an epoch.
 ///
-/// In an epoch, the numbers of turns of two groups of a class differ by at most one. All groups of one size in a class
-/// together have the same number of turns in each epoch, so that all epochs have the same length. Turns that can't be
-/// shared evenly rotate among these groups from one epoch to the next. Memory: 8 bytes per group, and 24 bytes for each
-/// size in a class. Immutable.
+/// In an epoch, the numbers of turns of two groups of a class differ by at most one. Together, the groups of one size
+/// in a class have the same number of turns in each epoch, so that all epochs have the same length. Turns that can't be
+/// shared evenly rotate among these groups from one epoch to the next. Memory: 8 bytes per group, 24 bytes per class,
+/// and 24 bytes for each size in a class. Immutable.
 class ClassTurns {
  public:
   struct Group {
     std::int64_t label;  ///< class of the group
     std::uint64_t size;  ///< size of the group's bag
-    std::uint64_t key;   ///< decides which of two strata gets one more turn if `share_turns` finds equal remainders
+    /// Breaks ties. The groups of one size in a class are a stratum. If sharing a class's turns leaves two strata with
+    /// equal remainders, the stratum whose first group has the smaller key is served first.
+    std::uint64_t key;
   };
   /// @throws Error(invalid_argument) if an epoch has more than `max_turns` turns.
   explicit ClassTurns(std::span<const Group> groups);

@@ -12,7 +12,7 @@
 namespace penstock::detail {
 
 // The source is read without the lock, because its code is not ours and may take long.
-std::shared_ptr<const GroupTable> KeptGroupTable::of(const SourceModel& source, const std::string& stage) {
+std::shared_ptr<const GroupTable> LazyGroupTable::of(const SourceModel& source, const std::string& stage) {
   {
     const std::lock_guard lock(mutex_);
     if (table_ != nullptr) return table_;

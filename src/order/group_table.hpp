@@ -44,7 +44,7 @@ class GroupTable {
 
 /// Makes the table of one source at the first call and keeps it, because reading all keys of a large source takes
 /// seconds. Any thread may use it.
-class KeptGroupTable {
+class LazyGroupTable {
  public:
   /// Returns the table. `source` must be the same at each call. @throws like for_each_group.
   std::shared_ptr<const GroupTable> of(const SourceModel& source, const std::string& stage);

@@ -9,7 +9,7 @@ namespace penstock::detail {
 
 /// Shares an endless sequence of draws among parts, in proportion to integer weights. The list of parts is halved again
 /// and again, and each halving rounds by at most 1/2. So after any number of draws, each part's share is off by at most
-/// ceil(log2(parts)) / 2. After a multiple of the weights' sum, shares are exact. Immutable.
+/// ceil(log2(parts)) / 2 draws. After a multiple of the weights' sum, shares are exact. Immutable.
 class Proportions {
  public:
   /// REQUIRES: the sum of `weights` is above 0 and at most 2^56.

@@ -187,8 +187,8 @@ class PartsNearShares {
   }
 
   // Moves each group to the part where it reduces the distance most. Visits large groups first, so that small groups
-  // can even out what large groups leave. A part with share 0 is never the best: if any part has too much, another has
-  // too little. Returns whether a group was moved.
+  // can even out what large groups leave. A part with share 0 is never the best choice, because another part has too
+  // little if any part has too much. Returns whether a group was moved.
   bool move_each() {
     // A move must gain at least this much per record. That is more than the rounding errors of the sums, so the moves
     // end.

@@ -87,7 +87,7 @@ void add_cache(PipelineData& data, std::shared_ptr<const CacheMaker> maker, cons
   } catch (Error& error) {
     throw error.with_stage(label);
   }
-  auto cache = std::make_shared<const OpenedCache>(std::move(maker), std::move(key));
+  auto cache = std::make_shared<const LazyCache>(std::move(maker), std::move(key));
   data.source = make_cached_source(data.source, cache);
   data.cache = BoundCache{std::move(label), data.stages.size(), allows, std::move(cache)};
 }

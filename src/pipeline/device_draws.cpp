@@ -120,8 +120,8 @@ void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops,
   }
 }
 
-// Returns whether the device decodes this image. The decision is a random draw, so it does not depend on the number of
-// threads. The device can't verify images, so it decodes none if they must be verified.
+// Returns whether the device decodes this image. If the device can decode it, a random draw decides. So the result does
+// not depend on the number of threads. The device can't verify images, so it decodes none if images must be verified.
 bool is_for_device(const DeviceProgram& program, std::size_t number, std::uint64_t seed, const Place& place,
                    const ImageDecoding& opened, const DrawRoom& room) {
   const DeviceStep& step = program.steps[number];
@@ -142,7 +142,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
                                            step.out.at(step.field).shape.to_string() + " was said");
-  // The image has this size whether a runner or the device decodes it.
+  // Checks the size, which is the same whether a runner or the device decodes the image.
   room.require_size(slot, shapes[slot].elements());
   const bool device = is_for_device(program, number, seed, place, decoding, room);
   const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};

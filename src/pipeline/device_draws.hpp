@@ -29,7 +29,7 @@ class DrawRoom {
   virtual const std::byte* value(std::size_t field) = 0;
   /// Returns the decoding of step `step`. REQUIRES: the step is of kind `decode`.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
-  /// Returns whether the device decodes the images of step `step` that it can decode.
+  /// Returns whether the device does the decoding of step `step`, except of images that it can't decode.
   virtual bool decodes_on_device(std::size_t step) const = 0;
   /// Checks a value's size. @throws Error(limit_exceeded) if a value of the field may not have `bytes` bytes.
   virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;

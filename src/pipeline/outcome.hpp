@@ -41,7 +41,8 @@ class Attempts {
 
   /// Returns whether no further attempt is needed.
   bool over() const noexcept { return over_; }
-  /// Return the place of the current attempt, whose `attempt` is its number, and the source index of its record.
+  /// Return the place of the current attempt, and the source index of the attempt's record. The place's member
+  /// `attempt` is the attempt's number.
   const Place& place() const noexcept { return place_; }
   std::uint64_t index() const noexcept { return index_; }
 

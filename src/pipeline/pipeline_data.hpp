@@ -16,7 +16,7 @@
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 
-#include "join/opened_cache.hpp"
+#include "join/lazy_cache.hpp"
 #include "order/group_table.hpp"
 #include "order/sample_order.hpp"
 #include "pipeline/batch_spec.hpp"
@@ -30,7 +30,7 @@ struct BoundCache {
   std::string label;
   std::size_t stages = 0;  ///< number of stages before the cache
   CacheAllows allows;
-  std::shared_ptr<const OpenedCache> opened;
+  std::shared_ptr<const LazyCache> opened;
 };
 
 /// What a Pipeline holds: the settings of its stages, in their order.
@@ -38,8 +38,8 @@ struct PipelineData {
   std::shared_ptr<const SourceModel> source;
   Schema source_schema;
   std::uint64_t source_size = 0;
-  std::shared_ptr<KeptGroupTable> source_groups =
-      std::make_shared<KeptGroupTable>();  ///< copies of the pipeline share it
+  std::shared_ptr<LazyGroupTable> source_groups =
+      std::make_shared<LazyGroupTable>();  ///< copies of the pipeline share it
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
@@ -50,10 +50,10 @@ struct PipelineData {
   std::uint64_t stream_window = 0;  ///< a stream is shuffled inside blocks of this many records; 0 means no shuffle
   std::uint64_t stream_key = 0;     ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
-  std::map<std::string, Collate> collates;   ///< how rows are put together, by field name
-  std::optional<BucketSpec> bucket;          ///< its window is set when `batch` joins
-  std::optional<BatchSpec> batch;            ///< its `rows`: the most that a batch can have, by its bounds too
-  bool bounded = false;                      ///< whether sizes or groups of samples end batches
+  std::map<std::string, Collate> collates;  ///< how rows are put together, by field name
+  std::optional<BucketSpec> bucket;         ///< its window is set when `batch` joins
+  std::optional<BatchSpec> batch;  ///< its `rows`: the most rows that any batch can have, with all bounds applied
+  bool bounded = false;            ///< whether sizes or groups of samples end batches
   std::shared_ptr<const GroupTable> groups;  ///< the groups, if a batch ends with its group; otherwise null
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;

@@ -11,8 +11,9 @@ ItemRange Rank::items_of(std::span<const std::uint64_t> sizes) const {
     throw Error(Errc::invalid_argument,
                 "rank " + std::to_string(rank) + " of " + std::to_string(world) + "; ranks are 0 to world - 1")
         .with_stage("for_rank");
-  // An item goes to the rank whose share of all sizes has the item's middle. Sizes are doubled, so that a middle is a
-  // whole number. Each size is increased by 1, so that an empty item has a middle of its own.
+  // The items, one after the other, form a line, which is cut into equal stretches, one per rank. An item goes to the
+  // rank whose stretch has the item's middle. Each size is increased by 1, so that an empty item has a middle of its
+  // own. Then sizes are doubled, so that a middle is a whole number.
   using Wide = unsigned __int128;
   const auto ranks = static_cast<Wide>(world), own = static_cast<Wide>(rank);
   Wide all = 0;

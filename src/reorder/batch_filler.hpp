@@ -26,7 +26,8 @@ struct EpochEnd : SampleCounts {
 class BatchOutlet {
  public:
   virtual ~BatchOutlet() = default;
-  /// Returns a buffer to fill, whose members are not set. Returns null and sets `stalled` if no buffer is free.
+  /// Returns a buffer to fill. The caller must set the members of its BatchInfo. Returns null and sets `stalled` if no
+  /// buffer is free.
   virtual BatchBuffer* open_batch() noexcept = 0;
   /// Takes a batch that gets no further rows. The batch becomes ready when all its rows are copied.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
@@ -101,7 +102,8 @@ class BatchFiller {
   const BatchBounds& bounds_;
   BatchOutlet& outlet_;
   const std::uint64_t rows_;
-  const std::uint64_t steps_, epochs_;  // batches per epoch, or 0 if an epoch is a pass; epochs of the run
+  // `steps_`: batches per epoch; 0: an epoch is a pass. `epochs_`: epochs of the run; 0: no limit.
+  const std::uint64_t steps_, epochs_;
   const Tail tail_;
   std::size_t most_listed_;  // how many bad samples of one `tally()` keep their errors
   BatchBuffer* batch_ = nullptr;

@@ -86,7 +86,7 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
                  cursor.window_batches);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
-  // Before this, rows may be in entries, in the window, or on their way to a batch.
+  // Before this call, rows may be in entries, in the window, or on their way to a batch.
   rows_->reset();
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &(*rows_)[i];
 }
@@ -108,18 +108,18 @@ std::size_t ReorderBuffer::retire(std::span<Move> moves) noexcept {
   std::size_t count = 0;
   while (count < moves.size() && can_retire()) {
     if (window_ && !window_->collecting()) {
-      const Retired emitted = emit(moves[count]);
-      if (emitted == Retired::waits) break;
-      if (emitted == Retired::moves) ++count;
+      const RetireResult emitted = emit(moves[count]);
+      if (emitted == RetireResult::waits) break;
+      if (emitted == RetireResult::moves) ++count;
       continue;
     }
     const std::uint64_t number = oldest_.load(std::memory_order_relaxed);
     ReorderEntry& c = entry(number);
-    const Retired retired = retire_one(c, moves[count]);
-    if (retired == Retired::waits) break;
+    const RetireResult retired = retire_one(c, moves[count]);
+    if (retired == RetireResult::waits) break;
     c.done.store(false, std::memory_order_relaxed);
     oldest_.store(number + 1, std::memory_order_seq_cst);
-    if (retired == Retired::moves)
+    if (retired == RetireResult::moves)
       ++count;
     else
       c.vacant.store(true, std::memory_order_seq_cst);
@@ -170,15 +170,15 @@ bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   return entry.broken || entry.outcome.fatal || too_many;
 }
 
-ReorderBuffer::Retired ReorderBuffer::retire_one(ReorderEntry& entry, Move& move) noexcept {
+ReorderBuffer::RetireResult ReorderBuffer::retire_one(ReorderEntry& entry, Move& move) noexcept {
   check_pass(entry);
   check_row(entry);
   const bool ends = ends_run(entry), survives = entry.outcome.kept && !ends;
-  if (!make_room(entry, ends)) return Retired::waits;
+  if (!make_room(entry, ends)) return RetireResult::waits;
   tally(entry, ends);
   if (ends) {
     end_run(entry);
-    return Retired::leaves;
+    return RetireResult::leaves;
   }
   if (window_) {
     if (survives) keep(entry);
@@ -186,12 +186,12 @@ ReorderBuffer::Retired ReorderBuffer::retire_one(ReorderEntry& entry, Move& move
       window_->cut(seed_, entry.next, entry.last);
       emitting_.store(true, std::memory_order_seq_cst);
     }
-    return Retired::leaves;
+    return RetireResult::leaves;
   }
   filler_.advance(entry.next);
   if (survives) put_in_batch(entry, move);
   if (entry.last) filler_.end_epoch(entry.next);
-  return survives ? Retired::moves : Retired::leaves;
+  return survives ? RetireResult::moves : RetireResult::leaves;
 }
 
 // Opens a batch if the entry needs one. Returns false if the entry must wait for a buffer, or for room for its epoch's
@@ -250,23 +250,23 @@ void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
 }
 
 // Gives one of the window's rows to its batch, skips a batch, or begins the next window.
-ReorderBuffer::Retired ReorderBuffer::emit(Move& move) noexcept {
+ReorderBuffer::RetireResult ReorderBuffer::emit(Move& move) noexcept {
   BucketWindow& window = *window_;
   if (!window.has_batch()) {
-    if (window.last() && !outlet_.has_room_for_end()) return Retired::waits;
+    if (window.last() && !outlet_.has_room_for_end()) return RetireResult::waits;
     for (const std::uint32_t row : window.left_over()) rows_->give_back(*window[row].row);
     if (window.last()) filler_.end_epoch(window.next());
     emitting_.store(false, std::memory_order_seq_cst);
     window.begin_next();
-    return Retired::leaves;
+    return RetireResult::leaves;
   }
   const std::span<const std::uint32_t> batch = window.batch();
   if (window.skips()) {
     for (const std::uint32_t row : batch) rows_->give_back(*window[row].row);
     window.next_batch();
-    return Retired::leaves;
+    return RetireResult::leaves;
   }
-  if (filler_.batch() == nullptr && !open()) return Retired::waits;
+  if (filler_.batch() == nullptr && !open()) return RetireResult::waits;
   const Survivor& kept = window[batch[emitted_]];
   BatchBuffer* const buffer = filler_.batch();
   move = {kept.row, nullptr, buffer, filler_.put({kept.index, kept.masked})};
@@ -276,7 +276,7 @@ ReorderBuffer::Retired ReorderBuffer::emit(Move& move) noexcept {
     window.next_batch();
     emitted_ = 0;
   }
-  return Retired::moves;
+  return RetireResult::moves;
 }
 
 void ReorderBuffer::close() noexcept {

@@ -130,9 +130,9 @@ class ReorderBuffer {
  private:
   // What a step of retiring did. `waits`: nothing, because a buffer or room is missing. `leaves`: something, but no row
   // moves to a batch. `moves`: a row moves to its batch.
-  enum class Retired : std::uint8_t { waits, leaves, moves };
-  Retired retire_one(ReorderEntry& entry, Move& move) noexcept;
-  Retired emit(Move& move) noexcept;
+  enum class RetireResult : std::uint8_t { waits, leaves, moves };
+  RetireResult retire_one(ReorderEntry& entry, Move& move) noexcept;
+  RetireResult emit(Move& move) noexcept;
   std::unique_ptr<WaitingRows> make_rows(std::size_t entries) const;
   void copy_row(const Move& move, const BatchRing& ring) noexcept;
   bool make_room(const ReorderEntry& entry, bool ends_run) noexcept;

@@ -31,8 +31,9 @@ namespace penstock::detail::runtime {
 inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
 /// The work of a reordered pipeline's runners. Every runner does whatever work exists: issues positions, reads a
-/// stream, opens shared records, makes samples, or retires samples. Flags guard the kinds of work that only one runner
-/// at a time may do. A runner that clears a flag, or changes what other runners wait for, checks again for work.
+/// stream, loads blocks, opens shared records, makes samples, or retires samples. Flags guard the kinds of work that
+/// only one runner at a time may do. A runner that clears a flag, or changes what other runners wait for, checks again
+/// for work.
 class ReorderedWork {
  public:
   /// All arguments must outlive this object. `blocks`: null if records share no blocks. `order_line`: line of the
@@ -47,8 +48,9 @@ class ReorderedWork {
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
-  /// Allocates memory for `entries` entries, to which the next `reset` switches. Call without the lock, from the thread
-  /// that calls `free_replaced`. @throws whatever the resource throws.
+  /// Allocates memory for `entries` entries, to which the next `reset` switches. Call without holding the run's
+  /// mutex, because this calls the user's memory resource, and from the same thread as `free_replaced`. @throws
+  /// whatever the resource throws.
   void prepare_entries(std::size_t entries) {
     resizes_.store(false, std::memory_order_relaxed);
     buffer_.prepare(entries);
@@ -70,7 +72,8 @@ class ReorderedWork {
   std::optional<Idle> why_idle() noexcept;
   /// Does a piece of the work. Returns false if there was no work.
   bool step(ChainRun& run) noexcept;
-  /// Returns whether a record waits until its skips are decided. Only the consumer calls this.
+  /// Returns whether the next shared record is waiting for the consumer to decide which of its samples are skipped.
+  /// Only the consumer calls this.
   bool asks() noexcept { return samples_ && samples_->asks(); }
   void answer() noexcept { samples_->answer(); }
   /// Returns the buffer being filled, or null. Call only while no runner works.
@@ -107,7 +110,8 @@ class ReorderedWork {
   std::optional<RecordSamples> samples_;  // set if samples share records
   std::optional<PositionIssuer> issuer_;  // either `issuer_` is set, or `reader_` for a stream
   std::optional<StreamReader> reader_;
-  // A runner retires entries, and gives the samples of shared records their entries.
+  // True while a runner retires entries and assigns entries to the samples of shared records. Only one runner at a time
+  // does this.
   alignas(64) std::atomic<bool> retiring_{false};
 };
 

@@ -28,9 +28,9 @@ class LentReader {
 };
 
 // Appends values whose size differs between samples to the memory of the entry's row.
-class CellOutlet final : public RowOutlet {
+class WaitingRowOutlet final : public RowOutlet {
  public:
-  explicit CellOutlet(WaitingRow& row) noexcept : row_(row) {}
+  explicit WaitingRowOutlet(WaitingRow& row) noexcept : row_(row) {}
   std::byte* append(std::size_t bytes) override { return row_.arena.allocate(bytes); }
 
  private:
@@ -53,7 +53,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
   } else if (!entry.outcome.fatal) {
     for (std::size_t f = 0; f < run.row.fields.size(); ++f) run.row.fields[f] = buffer_.address(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
-    CellOutlet outlet(*entry.row);
+    WaitingRowOutlet outlet(*entry.row);
     run.append_to(outlet);
     const std::uint32_t attempt = entry.place.attempt;
     const ChainRun* at_work = &run;

@@ -68,13 +68,13 @@ bool StreamReader::read_one(ChainRun& run) noexcept {
   try {
     ChainRun& parent = context_.maker.run_of(record);
     parent.at = &chain_.steps()[0]->label;
-    const Begun begun = began ? Begun::at_record : begin(parent);
-    if (begun == Begun::interrupted) {
+    const BeginResult begun = began ? BeginResult::at_record : begin(parent);
+    if (begun == BeginResult::interrupted) {
       record.vacant.store(true, std::memory_order_seq_cst);
       return false;
     }
     begun_ = began = true;
-    if (begun == Begun::at_record && chain_.read(parent, *stream_)) {
+    if (begun == BeginResult::at_record && chain_.read(parent, *stream_)) {
       ++at_.position;
       note(parent, run);
     } else {
@@ -128,22 +128,22 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
 }
 
 // Puts the stream at the record `at_`. If the stream can't seek, reads the records before it.
-StreamReader::Begun StreamReader::begin(ChainRun& parent) {
+StreamReader::BeginResult StreamReader::begin(ChainRun& parent) {
   stream_->reset(at_.epoch);
-  if (at_.position == 0) return Begun::at_record;
+  if (at_.position == 0) return BeginResult::at_record;
   if (stream_->can_seek()) {
     stream_->seek(at_.position);
-    return Begun::at_record;
+    return BeginResult::at_record;
   }
   for (std::uint64_t record = 0; record < at_.position; ++record) {
-    if (context_.signals.paused()) return Begun::interrupted;
+    if (context_.signals.paused()) return BeginResult::interrupted;
     try {
-      if (!chain_.read(parent, *stream_)) return Begun::ended;
+      if (!chain_.read(parent, *stream_)) return BeginResult::ended;
     } catch (...) {
       if (!chain_.describe_failure(parent, record).sample_scoped()) throw;
     }
   }
-  return Begun::at_record;
+  return BeginResult::at_record;
 }
 
 }  // namespace penstock::detail::runtime

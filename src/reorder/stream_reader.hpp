@@ -43,8 +43,8 @@ class StreamReader {
 
  private:
   bool read_one(ChainRun& run) noexcept;
-  enum class Begun : std::uint8_t { interrupted, at_record, ended };
-  Begun begin(ChainRun& parent);
+  enum class BeginResult : std::uint8_t { interrupted, at_record, ended };
+  BeginResult begin(ChainRun& parent);
   void fail(SharedRecord& record, bool began) noexcept;
   static void note(ChainRun& parent, ChainRun& run) noexcept;
 

@@ -18,7 +18,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Memory for a row that waits until all rows before it have got their rows in batches.
+/// Memory for the values of a sample that waits until all samples before it have their rows in batches.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
   std::byte* data = nullptr;       ///< memory of the fields with rows at fixed addresses

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Returns whether the bound is one of three between which only the times of a device's streams decide.
+// Returns whether the bound is one of the three that only the times of a device's streams distinguish.
 bool of_device(Bound bound) { return bound == Bound::consumer || bound == Bound::copies || bound == Bound::device; }
 
 bool too_few_were_timed(const Report& r) {

@@ -56,7 +56,7 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
   return {0, {}, ""};
 }
 
-// Returns causes for which runners at work did not compute.
+// Returns the causes that kept runners with work from computing.
 std::vector<Cause> of_work(const Report& r) {
   std::vector<Cause> all;
   const double in_work = 1 - r.runner_idle_share;
@@ -75,7 +75,7 @@ std::vector<Cause> of_work(const Report& r) {
 
 }  // namespace
 
-std::string next_cause(const Report& report, const SaidElsewhere& told) {
+std::string next_cause(const Report& report, const MentionedCauses& told) {
   if (report.bound == Bound::unknown) return "";
   std::vector<Cause> all;
   for (const IdleShare& idle : report.idle)

@@ -8,7 +8,7 @@
 
 namespace penstock::detail::runtime {
 
-/// `T` or `const T`.
+/// `T` is `Of` or `const Of`.
 template <class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 

@@ -12,7 +12,8 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-// Notes that the caller made samples itself, unless it made only a few while a runner was woken.
+// Notes that the caller made samples itself, if they are more than 5 % of all; it may make a few while a runner is
+// woken. Also notes why a reader could not be opened.
 void note_makers(Notes& notes, const RunTotals& t) {
   if (t.helped * 20 > t.samples.all)
     notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples.all) +

@@ -67,7 +67,8 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
     sum.readings += reading.weight;
     sum.ns += ns;
   }
-  // Requires several measured records per file. If each record is a file of its own, files are not compared.
+  // Requires several measured readings per file on average. If each record is a file of its own, files are not
+  // compared.
   constexpr std::uint64_t enough_each = 4;
   if (files.size() < 2 || named < enough_each * files.size()) return;
   for (const auto& [name, sum] : files)

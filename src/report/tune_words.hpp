@@ -7,7 +7,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns text for a person. It has a line with the present options, and a line for each trial.
+/// Returns a text for a person: a line with the present options and, if tuning has ended, the reason; and a line for
+/// each trial.
 std::string tune_text(const TuneReport& tuning);
 
 }  // namespace penstock::detail::runtime

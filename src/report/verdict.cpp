@@ -170,7 +170,7 @@ std::string another_thread(const Report& r) {
 struct Judgement {
   Bound bound;
   std::string verdict;
-  SaidElsewhere told = {};
+  MentionedCauses told = {};
 };
 
 // The rates in every verdict. The limit is an estimate, which a run may exceed.
@@ -238,7 +238,7 @@ constexpr std::uint64_t enough_timed = 4;
 double busy_share(const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); }
 
 // Makes the verdict if batches found no buffer on a device. The device's streams show the reason: the caller's stream
-// never waits for a batch, or copies or stages take most of the time. Returns none if the streams don't show it.
+// hardly ever waits for a batch, or copies or stages take most of the time. Returns none if the streams don't show it.
 std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
   constexpr double never = 0.1, mostly = 0.5;
   const auto looked = [](const DeviceReport& d) { return d.starved.timed >= enough_timed; };
@@ -380,7 +380,7 @@ Judgement by_cpu(const Report& r, const Rates& rates, double share_of_loads) {
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
   std::string help = delay_words(r, "Runners", r.runner_delay_share);
   const double away = idle_share(r, Idle::pause);
-  const SaidElsewhere told{.delay = !help.empty(), .pause = away >= min_idle};
+  const MentionedCauses told{.delay = !help.empty(), .pause = away >= min_idle};
   if (told.pause) help += " The caller was away for " + percent(away) + " of the time, in long pauses.";
   if (help.empty())
     help = r.threads < r.cores ? another_thread(r) : " More cores, or a cheaper " + costliest->name + ", would help.";

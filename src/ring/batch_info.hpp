@@ -22,7 +22,7 @@ struct BadSample {
 
 /// The record that was read instead of a bad sample. `index` is entered into the batch's `indices` only when the batch
 /// is delivered, because other threads read `indices` until then.
-struct Replaced {
+struct StandIn {
   std::uint64_t row, index;
 };
 
@@ -62,7 +62,7 @@ struct BatchInfo : SampleCounts {
   Cursor next;               ///< cursor after the batch
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
-  std::vector<Replaced> replaced;
+  std::vector<StandIn> replaced;
   std::optional<Error> overflow;  ///< why the batch's memory had no room for its rows
   // `varying` and `lengths` have all rows of the first field that is not dense, followed by all rows of the next such
   // field.

@@ -184,20 +184,20 @@ void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
   }
 }
 
-BatchRing::Finished BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
-  if (buffer.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
-  if (buffer.discarded) return Finished::discarded;
+BatchRing::FinishResult BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+  if (buffer.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return FinishResult::no;
+  if (buffer.discarded) return FinishResult::discarded;
   const auto unreported = [&] { return buffer.unreported || buffer.broken.load(std::memory_order_relaxed); };
   if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer);
   buffer.unreported = unreported();
   buffer.ready_ns.store(now_ns(), std::memory_order_relaxed);
   move(buffer, BufferState::filling, BufferState::ready);
-  return Finished::ready;
+  return FinishResult::ready;
 }
 
 void BatchRing::lease(BatchBuffer& buffer) noexcept {
   move(buffer, BufferState::ready, BufferState::leased);
-  for (const Replaced& r : buffer.replaced) buffer.indices[r.row] = r.index;
+  for (const StandIn& r : buffer.replaced) buffer.indices[r.row] = r.index;
 }
 
 void BatchRing::release(BatchBuffer& buffer) noexcept {

@@ -86,8 +86,8 @@ class BatchRing {
   static void note_overflow(BatchBuffer& buffer) noexcept;
   /// State of a buffer after some of its parts were done. `no`: other parts remain. `ready`: all parts are done.
   /// `discarded`: all parts are done, but the batch is not wanted, so the caller must release the buffer.
-  enum class Finished : std::uint8_t { no, ready, discarded };
-  Finished finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
+  enum class FinishResult : std::uint8_t { no, ready, discarded };
+  FinishResult finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
   /// Sets the buffer's state to free, whatever other state it has.
   void release(BatchBuffer& buffer) noexcept;
@@ -97,7 +97,7 @@ class BatchRing {
   std::size_t free_count() const noexcept { return free_.size(); }
 
   // -- for one thread, which grows and shrinks the ring --
-  /// Allocates memory for those of the first `depth` buffers that have none. Ignores numbers above `most`. Call without
+  /// Allocates memory for those of the first `depth` buffers that have none; for at most `most()` buffers. Call without
   /// the lock. @throws whatever the resource throws. Memory that was allocated before the exception is kept for the
   /// next call.
   void prepare_to_grow(std::size_t depth);

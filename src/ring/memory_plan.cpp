@@ -158,8 +158,9 @@ class HostShares {
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
 
-  // Plans further runners, each with scratch for a large image. If memory is limited, the further runners get at most a
-  // quarter of `left`. Half of what their least scratch leaves is reserved for raises of batches, entries and blocks.
+  // Plans further runners, each with scratch for a large image. `left`: bytes to divide, beside the needs. If memory is
+  // limited, the further runners get at most a quarter of `left`. Raises of batches, entries and blocks get half of the
+  // bytes that remain after the further runners' least scratch.
   void plan_growth(std::size_t left) {
     if (!raises()) return;
     TuningBounds& growth = plan_.growth.emplace();
@@ -170,16 +171,16 @@ class HostShares {
     std::size_t more = std::max(r_.raises.most_threads, plan_.threads) - plan_.threads;
     if (r_.max_memory_bytes != 0) more = std::min(more, left / 4 / each);
     growth.most.threads = plan_.threads + static_cast<unsigned>(more);
-    const auto held = [](bool raises) { return raises ? HeldBy::limits : HeldBy::option; };
-    growth.threads_by = r_.raises.most_threads == 0                     ? HeldBy::option
-                        : growth.most.threads >= r_.raises.most_threads ? HeldBy::executor
-                                                                        : HeldBy::limits;
+    const auto held = [](bool raises) { return raises ? RaiseLimit::limits : RaiseLimit::option; };
+    growth.threads_by = r_.raises.most_threads == 0                     ? RaiseLimit::option
+                        : growth.most.threads >= r_.raises.most_threads ? RaiseLimit::executor
+                                                                        : RaiseLimit::limits;
     growth.depth_by = held(r_.raises.depth);
-    growth.entries_by = r_.raises.stream ? HeldBy::stream : held(r_.raises.entries);
+    growth.entries_by = r_.raises.stream ? RaiseLimit::stream : held(r_.raises.entries);
     growth.blocks_by = held(r_.raises.blocks);
     growth.bytes = (left - std::min(left, more_scratch())) / 2;
   }
-  // Returns the least bytes of scratch for the runners that may be added.
+  // Returns the least bytes of scratch for all the runners that may be added.
   std::size_t more_scratch() const {
     return plan_.growth ? runs_of(plan_.growth->most.threads - plan_.threads) * scratch_ : 0;
   }

@@ -34,7 +34,7 @@ class BadSampleLedger {
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }
   /// Returns how many bad samples this object counted, without the number that `resume` set.
   std::uint64_t acted_here() const noexcept { return acted_here_; }
-  /// Returns the messages of the first bad samples.
+  /// Returns the messages of the first bad samples: at most 10, each once.
   const std::vector<std::string>& messages() const noexcept { return messages_; }
 
  private:

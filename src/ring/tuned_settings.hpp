@@ -17,7 +17,7 @@ struct TunedSettings {
 };
 
 /// Why a setting can't be raised above its value in `TuningBounds::most`.
-enum class HeldBy : std::uint8_t {
+enum class RaiseLimit : std::uint8_t {
   option,    ///< the caller chose the value
   executor,  ///< the executor has no more threads
   stream,    ///< a stream can't be read a second time
@@ -28,8 +28,8 @@ enum class HeldBy : std::uint8_t {
 struct TuningBounds {
   TunedSettings first;  ///< settings at the start of the run
   TunedSettings most;
-  HeldBy threads_by = HeldBy::option, depth_by = HeldBy::option, entries_by = HeldBy::option,
-         blocks_by = HeldBy::option;
+  RaiseLimit threads_by = RaiseLimit::option, depth_by = RaiseLimit::option, entries_by = RaiseLimit::option,
+             blocks_by = RaiseLimit::option;
   bool tunes_threads = false;   ///< the number of runners may be lowered as well
   std::size_t bytes = 0;        ///< most bytes for all raises together
   std::size_t depth_bytes = 0;  ///< bytes per further batch

@@ -44,7 +44,7 @@ void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
 }
 
 // The class of the record at a position. Errors name the record.
-struct Labelled {
+struct PositionLabel {
   std::int64_t label;
   std::uint64_t position;
 };
@@ -60,7 +60,7 @@ class ClassesOfGroups {
         of_group_(groups.groups()) {}
 
   void look(std::uint64_t group, std::uint64_t first, std::uint64_t positions) {
-    std::optional<Labelled>& known = of_group_[group];
+    std::optional<PositionLabel>& known = of_group_[group];
     for (std::uint64_t position = first; position < first + positions; ++position) {
       if (!known) known = {labels_[position], position};
       if (labels_[position] != known->label) refuse(groups_.name(group), *known, {labels_[position], position});
@@ -81,7 +81,7 @@ class ClassesOfGroups {
   }
   Bags::Classes take() const {
     Bags::Classes classes{field_, {}};
-    for (const std::optional<Labelled>& group : of_group_) classes.labels.push_back(group ? group->label : 0);
+    for (const std::optional<PositionLabel>& group : of_group_) classes.labels.push_back(group ? group->label : 0);
     return classes;
   }
 
@@ -98,7 +98,7 @@ class ClassesOfGroups {
     pipeline_.data().sample_order().fill(0, position, record);
     return record[0];
   }
-  [[noreturn]] void refuse(const std::string& group, const Labelled& one, const Labelled& other) const {
+  [[noreturn]] void refuse(const std::string& group, const PositionLabel& one, const PositionLabel& other) const {
     const std::uint64_t first = record_at(one.position), record = record_at(other.position);
     Error error(Errc::invalid_argument, "group \"" + group + "\" has records of several classes: record " +
                                             std::to_string(first) + " is of " + class_text(one.label) + ", record " +
@@ -116,7 +116,7 @@ class ClassesOfGroups {
   const GroupTable& groups_;
   const std::string& field_;
   const std::vector<std::int64_t> labels_;
-  std::vector<std::optional<Labelled>> of_group_;  // none: no record of the group is left
+  std::vector<std::optional<PositionLabel>> of_group_;  // none: no record of the group is left
 };
 
 class BagsStage final : public StageModel {
@@ -156,8 +156,8 @@ class BagsStage final : public StageModel {
   }
 
  private:
-  // Names a group that is left out, because a group whose file can't be read has a single record and would be left out
-  // silently.
+  // Counts the groups that are left out, and names the first. A group whose file can't be read has a single record.
+  // Without the text it would be left out silently.
   std::string left_out_text(const GroupTable& groups, const GroupedPositions& positions) const {
     std::uint64_t count = 0, first = 0;
     for (std::uint64_t group = groups.groups(); group-- > 0;)

@@ -22,7 +22,7 @@ namespace detail::runtime {
 
 namespace {
 
-// Returns advice if only the dtype differs.
+// Returns advice to cast the field if only its dtype is wrong; empty if its rank is wrong, or the callable takes bool.
 std::string way_to_dtype(const Field& in, const FieldMapModel& model) {
   if (in.shape.rank() != model.in_rank || model.in_dtype == DType::boolean) return "";
   const std::string wanted(to_string(model.in_dtype));

@@ -147,8 +147,8 @@ class ImageStageSuite {
     return op;
   }
 
-  // Composes the stage's operation. Returns nothing if the stage throws. That is a finding unless the error concerns
-  // only this image and the options allow bad images.
+  // Composes the stage's operation. Returns nothing if the stage throws. That is a finding unless the options allow
+  // bad images, and the error concerns only this image or is `invalid_argument`.
   std::optional<ImageOp> try_compose(const ImageStageModel& stage, const ImageShape& shape, std::uint64_t epoch,
                                      std::byte content) {
     try {

@@ -77,7 +77,7 @@ class MemoryResourceSuite {
   }
 
   // Allocates blocks of all sizes and alignments, and holds them. In between, allocates some blocks that it gives back
-  // at once.
+  // immediately.
   void hold_many(int first_content) {
     std::vector<Block> held, short_lived;
     int content = first_content * 31;

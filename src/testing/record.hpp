@@ -44,7 +44,7 @@ struct StoreView {
 };
 
 /// How the memory of a record is prepared before the record is made. `content`: fills the memory. `destinations`:
-/// values get destinations. Neither may change the record.
+/// values get destinations. The record must be the same with every preparation.
 struct Preparation {
   std::byte content{0xa5};
   bool destinations = true;

@@ -33,7 +33,7 @@ struct Store {
 
 // Where a run is broken off: it commits the items before `commit_at`, puts `lost` further items, and ends without a
 // commit.
-struct Drop {
+struct Interruption {
   std::size_t commit_at, lost;
 };
 
@@ -137,7 +137,7 @@ class SinkSuite {
 
   // Runs a sink to the end or to `drop`. Checks that the sink finds the items that were committed before.
   bool one_run(const std::string& store, const std::string& who, std::size_t committed,
-               const std::optional<Drop>& drop) {
+               const std::optional<Interruption>& drop) {
     return findings_.runs("a sink takes its items", who, [&] {
       const auto owner = make_(path(store));
       SinkModel& sink = owner->sink();
@@ -252,11 +252,11 @@ class SinkSuite {
       same_as_whole("whole", "a rerun of a finished run");
   }
 
-  void continued(const std::string& who, const std::vector<Drop>& drops) {
+  void continued(const std::string& who, const std::vector<Interruption>& drops) {
     std::string store = who;
     std::ranges::replace(store, ' ', '_');
     std::size_t committed = 0;
-    for (const Drop& drop : drops) {
+    for (const Interruption& drop : drops) {
       if (!one_run(store, who, committed, drop)) return;
       committed = std::max(committed, std::min(drop.commit_at, numbers_.size()));
     }

@@ -15,7 +15,7 @@ namespace penstock::testing {
 void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDecoder* jpeg, Findings& findings,
                        const std::string& who);
 
-/// Returns "12 x 10 x 3, u8".
+/// Describes a shape, for example as "12 x 10 x 3, u8".
 std::string text_of(const ImageShape& shape);
 
 /// Returns whether all pixels of two images are equal. If `b` has a single channel, each channel of `a` must equal it.

@@ -39,7 +39,7 @@ FinishedCells::Bytes FinishedCells::take(ChainRun& run) {
     arena_->reset();
   else
     arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-  // Takes the scratch itself if the values fill at least half of it.
+  // Takes the scratch itself if the values fill more than half of it.
   const bool takes_memory = all >= worth_taking_bytes && run.arena.capacity() < 2 * all;
   if (takes_memory) arena_->swap_memory(run.arena);
   for (std::size_t slot = 0; slot < cells.size(); ++slot) {

@@ -15,9 +15,9 @@ namespace penstock::detail::runtime {
 /// Limit in bytes below which all finished samples together count as small.
 inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
 
-/// Keeps a finished sample's values while its runner makes the next sample. Copies the values, unless they fill most of
-/// the runner's scratch; in this case takes the scratch. Scratch that is not taken is reused for the next sample, so it
-/// stays in the core's cache.
+/// Keeps a finished sample's values while its runner makes the next sample. Takes the runner's scratch if the values
+/// have at least 4,096 bytes and fill more than half of the scratch. Otherwise copies the values. Scratch that is not
+/// taken is reused for the next sample, so it stays in the core's cache.
 class FinishedCells final : public Cells {
  public:
   struct Bytes {

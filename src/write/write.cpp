@@ -48,7 +48,7 @@ void SinkThreads::submit(std::function<void()> work) const noexcept {
     detail::check_not_forked();
     executor_.impl().submit(std::move(work));
   } catch (...) {
-    // `work` may never run, so the sink can do it itself.
+    // Not an error: `submit` does not promise that `work` runs. The sink does missing work itself.
   }
 }
 

@@ -61,7 +61,7 @@ class WriteRun {
   void finish();
   /// Makes the report from the counts of all samples made so far.
   void take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
-  /// Takes off the measured time what the run spent only on finding out which samples the sink has.
+  /// Subtracts `ns` from the measured time: time that the run spent only on finding out which samples the sink has.
   void add_untimed(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, if there is one.
   void report();
@@ -83,8 +83,8 @@ class WriteRun {
   bool storing_ = false;  // true during `put` and `commit`, and after one of them threw
 };
 
-/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both open
-/// the sink only after everything else that can fail before the first sample.
+/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both first
+/// do everything else that can fail before the first sample, and then open the sink.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

@@ -31,7 +31,8 @@ constexpr unsigned ring_depth = 3;  // one batch whose rows are put, one that is
 constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
 // How many entries there are, and how many rows a batch has. If samples have a fixed size, entries and ring together
-// have at most `max_waiting_bytes`. Otherwise a batch ends when it has `batch_bytes`, a share of `max_waiting_bytes`.
+// have at most `max_waiting_bytes`, unless 4 entries per thread and one row per batch need more. Otherwise a batch ends
+// when it has `batch_bytes`, a share of `max_waiting_bytes`.
 struct Sizes {
   std::size_t entries;
   std::uint64_t rows;

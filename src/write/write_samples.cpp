@@ -34,7 +34,7 @@ class SampleWriting {
     progress_.total = size_;
   }
 
-  // Writes all samples. Returns false if the run was stopped.
+  // Writes all samples. Returns false if the run was stopped before the last sample was done.
   bool write() {
     run_.open();
     for (fill_window(); !window_.empty(); fill_window()) {
@@ -92,8 +92,8 @@ class SampleWriting {
     }
   }
 
-  // Counts time as untimed if the sink has several samples in a row and no sample is being processed. Reads the clock
-  // only in this case.
+  // Leaves out of the measured time the stretches in which the run only skips consecutive samples that the sink already
+  // has, and the window is empty. `there`: the sink has the present sample. Reads the clock only in this case.
   void add_untimed(bool there) noexcept {
     if (!there || !window_.empty()) {
       passing_since_ = 0;
@@ -151,7 +151,8 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
-  // When the last sample was found in the sink; 0: the sink lacked the previous sample, or samples were in work.
+  // The time at which the previous sample was found in the sink. 0 if the sink lacked it, if it could not be given a
+  // key, or if samples were in work.
   std::uint64_t passing_since_ = 0;
 
   // An error of the order, of the keys or of the sink. It is thrown after the samples before it are stored.

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
 // Runners begin with this much scratch, so that samples with small values need little memory.
 constexpr std::size_t first_scratch_bytes = 4096;
-// While the caller waits, it makes samples that take less time, because falling asleep and being woken would take
-// longer.
+// While the caller waits, it makes samples itself if they take less time than this. Falling asleep and being woken
+// would take longer.
 constexpr std::chrono::microseconds short_sample{10};
 // After a sample that takes this long, the caller makes no samples for a while.
 constexpr std::uint64_t long_sample_ns = 1'000'000;
@@ -166,7 +166,8 @@ bool WriteWindow::worth_waking() noexcept {
          now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
 }
 
-// Notes why runners have nothing to do: all samples are begun, or finished samples hold as many bytes as they may.
+// Notes how many runners are idle, and why: Idle::threads if there is work, Idle::caller if the oldest sample is done
+// or all samples were taken, and otherwise Idle::straggler.
 void WriteWindow::note_idle(std::uint64_t now) noexcept {
   IdleTime::Now to;
   to.runners = pool_.most();

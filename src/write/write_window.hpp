@@ -12,8 +12,8 @@
 #include "engine/idle_time.hpp"
 #include "engine/runner_pool.hpp"
 #include "write/free_cells.hpp"
+#include "write/samples_in_work.hpp"
 #include "write/write.hpp"
-#include "write/write_queue.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -75,8 +75,8 @@ class WriteWindow final : private PoolWork {
   Executor::Impl& executor_;
   std::uint64_t waited_ns_ = 0;  // used only by the caller's thread
   mutable Monitor monitor_;
-  // Guarded by the monitor's mutex, unless a comment of WriteQueue says otherwise:
-  WriteQueue queue_;
+  // Guarded by the monitor's mutex, unless a comment of SamplesInWork says otherwise:
+  SamplesInWork queue_;
   FreeCells free_cells_;
   IdleTime idle_;
   bool ended_ = false;

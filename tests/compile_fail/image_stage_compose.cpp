@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: this image stage lacks, or has with another signature, `void compose(const Params& params, const ImageShape&
-// shape, ImageOp& op) const`
+// expect: this image stage lacks, or has with another signature, `void compose(const Params& params, const ImageShape& shape, ImageOp& op) const`
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>

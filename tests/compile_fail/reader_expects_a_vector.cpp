@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: expect() would never be called, as it has another signature than `void expect(std::span<const std::uint64_t>
-// indices)` lines: 36
+// expect: expect() would never be called, as it has another signature than `void expect(std::span<const std::uint64_t> indices)`
+// lines: 36
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Reader {

@@ -95,7 +95,7 @@ TEST_CASE("memory is given back beside a capture also after a call that failed")
   ps::MemoryResource &on_device = model->device_memory(), &pinned = model->pinned_memory();
   void *const there = on_device.allocate(ps::MiB(1), 256), *const here = pinned.allocate(ps::MiB(1), 4096);
   {
-    const ps::detail::Entered entered(*model);
+    const ps::detail::DeviceGuard entered(*model);
     const auto stream = model->make_stream("copies", ps::detail::DeviceModel::Priority::normal);
     const auto error = error_of([&] { model->copy(nullptr, nullptr, 16, stream->ref()); });
     REQUIRE(error);

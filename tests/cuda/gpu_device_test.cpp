@@ -58,7 +58,7 @@ TEST_CASE("a thread's device and its capture mode are after a call what they wer
       cudaStreamCaptureMode is = mode;
       must(cudaThreadExchangeStreamCaptureMode(&is));
       {
-        const ps::detail::Entered entered(*model);
+        const ps::detail::DeviceGuard entered(*model);
         must(cudaGetDevice(&device));
         CHECK(device == 0);
         is = cudaStreamCaptureModeRelaxed;
@@ -129,7 +129,7 @@ TEST_CASE("an event is reached when what is before it is done and one that was n
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const auto model = ps::detail::open_device(ps::gpu(0));
-  const ps::detail::Entered entered(*model);
+  const ps::detail::DeviceGuard entered(*model);
   const auto stream = model->make_stream("stream", DeviceModel::Priority::high);
   const auto event = model->make_event();
   CHECK(model->reached(*event));
@@ -146,7 +146,7 @@ TEST_CASE("a timer tells what lies between two points of a stream and nothing be
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const auto model = ps::detail::open_device(ps::gpu(0));
-  const ps::detail::Entered entered(*model);
+  const ps::detail::DeviceGuard entered(*model);
   const auto stream = model->make_stream("stream", DeviceModel::Priority::high);
   const auto handle = static_cast<cudaStream_t>(stream->ref().handle());
   const auto timer = model->make_timer();

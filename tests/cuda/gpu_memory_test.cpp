@@ -145,7 +145,7 @@ TEST_CASE("pinned memory is a GPU's to read and aligned to pages and no more so 
     void* const there = on_device.allocate(bytes, 256);
     CHECK(type_of(there) == cudaMemoryTypeDevice);
     {
-      const ps::detail::Entered entered(*model);
+      const ps::detail::DeviceGuard entered(*model);
       const auto copies = model->make_stream("copies", ps::detail::DeviceModel::Priority::normal);
       model->copy(there, data, bytes, copies->ref());
       model->synchronize(copies->ref());

@@ -82,7 +82,7 @@ class Blocks {
     return rows_.sum_gray({planes_[0], planes_[1], planes_[2]}, count);
   }
 
-  image::ColorRows rows_;
+  image::ColorRowKernels rows_;
   image::SplitRow split_;
   std::uint8_t* pixels_;
   std::uint64_t count_;

@@ -109,7 +109,7 @@ void merge(const ColorPlanes& planes, std::size_t count, std::uint8_t* pixels) {
   }
 }
 
-ColorRows get_color_rows() { return {blend, blend_gray, turn_hue, sum_gray, merge}; }
+ColorRowKernels get_color_rows() { return {blend, blend_gray, turn_hue, sum_gray, merge}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace penstock::image
@@ -119,7 +119,7 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::image {
 
 HWY_EXPORT(get_color_rows);
-ColorRows color_rows() { return HWY_DYNAMIC_DISPATCH(get_color_rows)(); }
+ColorRowKernels color_rows() { return HWY_DYNAMIC_DISPATCH(get_color_rows)(); }
 
 }  // namespace penstock::image
 #endif

@@ -16,7 +16,7 @@ struct ColorPlanes {
   std::uint8_t *r, *g, *b;
 };
 
-struct ColorRows {
+struct ColorRowKernels {
   // Sets each value v to toward + factor (v - toward).
   void (*blend)(std::uint8_t* values, std::size_t count, float factor, float toward);
   // Sets each value v to grey + factor (v - grey), with each pixel's own grey.
@@ -26,6 +26,6 @@ struct ColorRows {
   std::uint64_t (*sum_gray)(const ColorPlanes& planes, std::size_t count);
   void (*merge)(const ColorPlanes& planes, std::size_t count, std::uint8_t* pixels);
 };
-ColorRows color_rows();
+ColorRowKernels color_rows();
 
 }  // namespace penstock::image

@@ -142,7 +142,7 @@ class Rows {
   std::uint8_t* room_ = nullptr;
 };
 
-class Executor final : public ImageExecutor {
+class HostImageExecutor final : public ImageExecutor {
  public:
   void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
     if (op.pads()) return run_with_margin(pixels, op, out, scratch);
@@ -213,7 +213,7 @@ class Executor final : public ImageExecutor {
 }  // namespace
 
 const ImageExecutor& image_executor() {
-  static const Executor executor;
+  static const HostImageExecutor executor;
   return executor;
 }
 

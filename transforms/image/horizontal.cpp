@@ -82,7 +82,7 @@ void run(const HorizontalPlan& plan, const RowPair& rows) {
 
 #endif
 
-Horizontal get_horizontal() { return {table_bytes, prepare, run}; }
+HorizontalKernels get_horizontal() { return {table_bytes, prepare, run}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace penstock::image
@@ -92,7 +92,7 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::image {
 
 HWY_EXPORT(get_horizontal);
-Horizontal horizontal() { return HWY_DYNAMIC_DISPATCH(get_horizontal)(); }
+HorizontalKernels horizontal() { return HWY_DYNAMIC_DISPATCH(get_horizontal)(); }
 
 }  // namespace penstock::image
 #endif

@@ -31,8 +31,8 @@ HWY_INLINE std::size_t blocks_groups(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + group_pixels - 1) / group_pixels;
 }
 
-// The tables begin with the starts of all pixels in bytes, ordered by group, vector and block. Then come pairs of
-// weights, ordered by group, pair, vector and block. Each pair is there four times.
+// The tables begin with the byte of the row at which each pixel's inputs begin, ordered by group, vector and block.
+// Then come pairs of weights, ordered by group, pair, vector and block. Each pair is there four times.
 HWY_INLINE std::size_t blocks_bytes(const Axis& axis) {
   const std::size_t groups = blocks_groups(axis);
   const std::size_t starts = (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64;

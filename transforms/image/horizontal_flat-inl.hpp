@@ -51,8 +51,8 @@ inline bool flat_fits(const Axis& axis, int channels) {
   return true;
 }
 
-// The tables begin with the bases of all groups in bytes. Then come, for each group and pair, 64 bytes of indices and
-// 64 bytes of weights.
+// The tables begin with the byte of the row at which each group's inputs begin. Then come, for each group and pair, 64
+// bytes of indices and 64 bytes of weights.
 HWY_INLINE std::size_t flat_bytes(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   return (groups * sizeof(std::int32_t) + 63) / 64 * 64 + groups * static_cast<std::size_t>(axis.taps) / 2 * 128;

@@ -37,12 +37,12 @@ struct RowPair {
   const std::uint8_t* from[2];
   std::uint8_t* out[2];
 };
-struct Horizontal {
+struct HorizontalKernels {
   std::size_t (*table_bytes)(const Axis& axis, int channels);
   void (*prepare)(HorizontalPlan& plan);
   void (*run)(const HorizontalPlan& plan, const RowPair& rows);
 };
-Horizontal horizontal();
+HorizontalKernels horizontal();
 
 // Mirrors a row of pixels. `out` must not overlap `row`.
 using ReverseRow = void (*)(const std::uint8_t* row, std::uint8_t* out, std::size_t width, int channels);

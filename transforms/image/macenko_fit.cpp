@@ -51,7 +51,8 @@ struct Moments {
   Matrix3 covariance{};
 };
 
-// Adds up the sums of `pixels_together` pixels each, so that rounding errors don't grow with the image.
+// Sums up `pixels_together` pixels at a time, and then adds these sums, so that rounding errors don't grow with the
+// image.
 Moments moments_of(std::span<const std::uint8_t> rgb) {
   constexpr std::size_t pixels_together = 4096;
   std::array<double, 9> all{}, part{};
@@ -108,7 +109,7 @@ Matrix3 eigenvectors_of(Matrix3 m) {
   return {vectors[order[0]], vectors[order[1]], vectors[order[2]]};
 }
 
-// Counts values in parts of a range, which have the same width.
+// Divides a range into parts of the same width, and counts the values in each part.
 class Histogram {
  public:
   Histogram(double low, double high)

@@ -37,8 +37,8 @@ std::array<image::Vector3, 2> stains_of(const StainFit& fit) {
   return stains;
 }
 
-// Makes one matrix of three steps: densities become concentrations, concentrations are scaled to the target's, and
-// become densities again.
+// Combines three steps into one matrix: densities become concentrations; concentrations are scaled to the target's; the
+// results become densities again.
 StainChange macenko_change(const StainFit& fit, const StainFit& target) {
   const image::StainInverse inverse = *image::inverse_of(stains_of(fit));
   const std::array<image::Vector3, 2> stains = stains_of(target);
@@ -55,8 +55,8 @@ StainChange macenko_change(const StainFit& fit, const StainFit& target) {
   return change;
 }
 
-// Makes one change of three steps: logarithms of cones become l, alpha and beta; l, alpha and beta are changed; the
-// results become logarithms again. The matrix of the last step is the transposed matrix of the first.
+// Combines three steps into one change: logarithms of cones become l, alpha and beta; l, alpha and beta are changed;
+// the results become logarithms again. The matrix of the last step is the transposed matrix of the first.
 image::ReinhardChange reinhard_change(const StainFit& fit, const StainFit& target) {
   const image::Matrix3& lab = image::lab_of_log_cones;
   image::Vector3 factor{}, shift{};
@@ -84,7 +84,7 @@ void apply_reinhard(const image::ReinhardChange& change, View<std::uint8_t, 3> p
   const auto count = static_cast<std::uint64_t>(picture.extent(0)) * static_cast<std::uint64_t>(picture.extent(1));
   const image::ReinhardRows change_rows = image::reinhard_rows();
   const image::SplitRow split = image::split_row();
-  const image::ColorRows rows = image::color_rows();
+  const image::ColorRowKernels rows = image::color_rows();
   alignas(64) std::uint8_t planes[3][image::color_block] = {};
   for (std::uint64_t first = 0; first < count; first += image::color_block) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(image::color_block, count - first));

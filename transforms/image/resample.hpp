@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resamples with an antialiased triangle filter, one row of the result at a time.
+// Resamples with an antialiased triangle filter, one row of the result at a time, or two if the width is scaled with
+// few taps.
 //
-// The vertical pass makes a row and rounds it to 8 bits. Then the horizontal pass reads that row while it is in the
-// first-level cache. Only the inputs and outputs that the wanted part needs are touched.
+// The vertical pass makes these rows and rounds them to 8 bits. Then the horizontal pass, if one is needed, reads them
+// while they are in the first-level cache. Only the inputs and outputs that the wanted part needs are touched.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,9 @@ class Resampler {
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
   // Returns row `y` of the rows that are kept; call it for the rows in order. If `place` is not null, the row may be
-  // made there. `place` must then have room for this row and all rows after it. A row that is not made there is in a
-  // buffer until the next call.
+  // made there. `place` must then have room for this row and all rows after it, because two rows may be made at once,
+  // and up to `row_slack` bytes may be written after them. A row that is not made there is in a buffer until the next
+  // call.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:
@@ -36,7 +38,7 @@ class Resampler {
   Axis y_, x_;
   VerticalRow vertical_ = nullptr;
   WideVerticalRow wide_vertical_ = nullptr;
-  Horizontal horizontal_{};
+  HorizontalKernels horizontal_{};
   HorizontalPlan plan_;
   std::uint8_t* between_[2] = {};  // rows after the vertical pass
   std::uint8_t* room_[2] = {};     // finished rows that are not made in place

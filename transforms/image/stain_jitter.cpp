@@ -47,8 +47,8 @@ StainJitter::Params StainJitter::draw(Rng& rng) const {
   return params(alpha, beta);
 }
 
-// Makes one matrix and one offset of three steps: to concentrations, the change, and back to densities: D' = ((D M^-1)
-// alpha + beta) M.
+// Combines three steps (to concentrations, the change, back to densities) into one matrix and one offset:
+// D' = ((D M^-1) alpha + beta) M.
 StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta) {
   Params params;
   for (std::size_t to = 0; to < 3; ++to) {
@@ -81,7 +81,7 @@ void StainJitter::apply(const Params& params, View<std::uint8_t, 3> picture) {
   }
   const image::StainRows change = image::stain_rows();
   const image::SplitRow split = image::split_row();
-  const image::ColorRows rows = image::color_rows();
+  const image::ColorRowKernels rows = image::color_rows();
   alignas(64) std::uint8_t planes[3][image::color_block] = {};
   for (std::uint64_t first = 0; first < count; first += image::color_block) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(image::color_block, count - first));

@@ -14,7 +14,7 @@
 namespace penstock::image {
 
 // Returns the rows that turn densities into the concentrations of two stains, by least squares. Returns nothing if the
-// stains are less than one degree apart, or are not colours.
+// stains are less than one degree apart, or if a stain is zero or not finite.
 using StainInverse = std::array<Vector3, 2>;
 std::optional<StainInverse> inverse_of(const std::array<Vector3, 2>& stains) noexcept;
 

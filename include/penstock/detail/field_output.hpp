@@ -13,8 +13,8 @@ namespace penstock::detail {
 class PENSTOCK_API FieldOutput {
  public:
   FieldOutput(Cells& cells, std::size_t slot) : cells_(&cells), slot_(slot) {}
-  /// @throws Error(invalid_argument) on the second call; Error(schema_mismatch) if the field's schema does not admit
-  /// `shape`.
+  /// @throws Error(invalid_argument) on the second call, or if a dimension of `shape` is `dynamic`;
+  /// Error(schema_mismatch) if the field's schema does not admit `shape`.
   std::byte* emplace(const Shape& shape);
   bool made() const noexcept { return made_; }
 

@@ -105,14 +105,14 @@ class PENSTOCK_API BlockModel {
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
 };
 
-/// A BlockModel whose source makes each record of its blocks.
+/// A BlockModel whose source makes each record from the record's blocks.
 class PENSTOCK_API BlockSourceModel : public BlockModel {
  public:
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
 };
 
-/// Makes a reader. The reader makes a record of the blocks that it was lent. If it was lent no blocks for a record, it
-/// loads them itself, and keeps a few blocks at a time. `model` must outlive the reader.
+/// Makes a reader. The reader makes a record from the blocks that it was lent. If it was lent no blocks for a record,
+/// it loads them itself, and keeps a few blocks at a time. `model` must outlive the reader.
 PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model);
 
 }  // namespace penstock::detail

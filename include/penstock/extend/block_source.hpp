@@ -13,8 +13,8 @@
 
 namespace penstock {
 
-/// A block that consists only of one field's values of consecutive records. `read` gives a record's value unchanged,
-/// and reads only that record's row of the block. Other threads may change the other rows at the same time.
+/// A block that consists only of the values that one field has in consecutive records. `read` gives a record's value
+/// unchanged, and reads only that record's row of the block. Other threads may change the other rows at the same time.
 struct BlockRows {
   /// Slot of the field in the schema.
   std::size_t field = 0;
@@ -24,8 +24,9 @@ struct BlockRows {
   std::uint64_t first = 0, records = 0;
 };
 
-/// A source whose records share blocks: compressed chunks, tiles of a slide. A loader decodes a block once, as long as
-/// it keeps the block. It keeps as many blocks as `LoaderOptions::max_block_bytes` allows. A source of blocks has
+/// A source whose records share blocks: compressed chunks, tiles of a slide. A loader keeps decoded blocks, as many as
+/// `LoaderOptions::max_block_bytes` allows. While it keeps a block, it does not decode the block again. A source of
+/// blocks has
 ///
 ///     std::uint64_t size() const;
 ///         Number of records.
@@ -40,8 +41,8 @@ struct BlockRows {
 ///     void load(std::uint64_t b, std::span<std::byte> bytes) const;
 ///         Decodes block b into `bytes`.
 ///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
-///         Makes record i of its blocks, which are in the order of `blocks_of`. `read` may give views into the blocks,
-///         and promise images that refer to the blocks.
+///         Makes record i from its blocks, which are in the order of `blocks_of`. `read` may give views into the
+///         blocks, and promise images that refer to the blocks.
 ///
 /// and may have
 ///
@@ -50,7 +51,7 @@ struct BlockRows {
 ///         batch.
 ///     bool can_do_without(std::uint64_t b) const;
 ///         Whether `read` accepts an empty span instead of block b. `read` then decodes only the part that the record
-///         needs, to the same values. It is for blocks of which a part is cheaper to decode than the whole. A loader
+///         needs, to the same values. This is for blocks of which a part is cheaper to decode than the whole. A loader
 ///         loads block b in two cases: memory for blocks is free; or the loader knows two more uses of the block, and
 ///         the next one is sooner than the next use of the blocks that would have to make room. A record that is read
 ///         outside a loader's plan (in place of a bad record, by `Pipeline::at`, for its label) gets an empty span.

@@ -83,8 +83,8 @@ Stage device_stage(S) {
 
 /// Makes a `map` on a field of fixed shape that may be put before or after `batch`. Before `batch` it calls `f` on one
 /// sample's value. After `batch` it runs `on_batches`, which does the same to whole batches, and whose `writes()` names
-/// the field that `f` writes. `f` draws from its Context's `rng()` and `on_batches` in `draw(Rng&)`; both get the same
-/// numbers. So the batches are the same wherever the stage is. `f` and `options` are those of `map` with a field.
+/// the field that `f` writes. `f` draws from its Context's `rng()`; `on_batches` draws in `draw(Rng&)`. Both get the
+/// same numbers. So the batches are the same wherever the stage is. `f` and `options` are those of `map` with a field.
 template <class F, DeviceStage S>
 Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   if constexpr (!detail::explain_device_members<S>()) {

@@ -107,23 +107,26 @@ struct Pixels {
 class PENSTOCK_API ImageOp {
  public:
   ImageOp() = default;
-  /// The identity on an image of that shape, which has 1 to 4 channels.
+  /// The identity on an image of that shape.
+  /// @throws Error(invalid_argument) if the values are not u8 or u16, a side is empty, or there are not 1 to 4
+  /// channels.
   explicit ImageOp(ImageShape source);
 
   /// Keeps `box`, which must be inside the current image. Refused if only padding would be left. Also refused if
   /// reflecting padding would be left that is as wide as the rest of the image, or wider.
-  /// @throws Error(invalid_argument) if `box` is not inside the image.
+  /// @throws Error(invalid_argument) if `box` is empty, or is not inside the image.
   void crop(const Box& box);
   /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, padding, or
   /// a conversion.
-  /// @throws Error(invalid_argument) if the values have 16 bits and the filter is not nearest.
+  /// @throws Error(invalid_argument) if a side is below 1, or if the values have 16 bits and the filter is not nearest.
   void resize(Size size);
   /// Surrounds the image. If `filter_with` chose nearest last, `padding.label` is the fill. Refused after a conversion.
   /// Refused after earlier padding, unless both paddings have the same constant colour.
   /// @throws Error(invalid_argument) if
   /// - a side is negative or more than 2^20 pixels;
   /// - `fill` is not a value of the image;
-  /// - a side that reflects is as wide as the image in its direction, or wider. Opposite sides together may be wider.
+  /// - a side that reflects is as wide as the image in its direction, or wider. Opposite sides together may be wider;
+  /// - the padded image would have a side of 2^31 pixels or more.
   void pad(const Padding& padding);
   /// Chooses the filter of later resamples. Default: `Filter::linear`. The code that folds stages calls this function,
   /// because the filter depends on the field, not on the stage.
@@ -139,6 +142,10 @@ class PENSTOCK_API ImageOp {
   /// Converts the image to a tensor: sets element type, layout, and value * scale + bias per channel. The type is f32,
   /// f16 or bf16, or the image's own type with scale 1 and bias 0. All other image stages must come before the
   /// conversion. Refused after another conversion.
+  /// @throws Error(invalid_argument) if
+  /// - `dtype` is another type;
+  /// - a scale or bias is not finite;
+  /// - the image keeps its own type, and a scale is not 1 or a bias is not 0.
   void convert(DType dtype, Layout layout, const std::array<float, 4>& scale, const std::array<float, 4>& bias);
 
   /// Shape of the image after all calls so far.

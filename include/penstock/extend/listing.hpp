@@ -52,14 +52,14 @@ PENSTOCK_API bool is_skipped(std::string_view name) noexcept;
 PENSTOCK_API bool has_ending(std::string_view name, std::string_view ending) noexcept;
 
 /// Counts files and folders that a listing skipped. One thread at a time.
-class PENSTOCK_API PassedOver {
+class PENSTOCK_API SkippedEntries {
  public:
   /// Counts a file of that name.
   void add_file(std::string_view name);
   /// Counts a folder. What is in the folder is not counted.
   void add_folder() { ++folders_; }
   /// Adds what another listing skipped.
-  void add(const PassedOver& other);
+  void add(const SkippedEntries& other);
   /// Number of files that were skipped.
   std::uint64_t files() const noexcept { return files_; }
   /// Returns "12 files (.gz 8, .txt 4), 1 folder", or "" if nothing was skipped.
@@ -78,8 +78,8 @@ struct FolderListing {
   std::vector<std::string> folders = {};  ///< names of folders
 };
 
-/// Lists a folder without its subfolders. `files` has the files whose names `takes` accepts. A link that leads nowhere
-/// counts as a file.
+/// Lists a folder without its subfolders. `files` has the files whose names `takes` accepts. Everything that is not a
+/// folder counts as a file, also a link that leads nowhere.
 /// @throws Error(not_found | io) with `source`.
 PENSTOCK_API FolderListing list_files(const std::string& folder, const std::function<bool(std::string_view)>& takes,
                                       std::string_view source);
@@ -88,19 +88,20 @@ PENSTOCK_API FolderListing list_files(const std::string& folder, const std::func
 /// A listing of shards does not count them as skipped.
 PENSTOCK_API bool is_beside_shards(std::string_view name) noexcept;
 
-/// Returns the first folder of a file's path that is missing or is not a folder, or "" if all folders exist.
+/// Returns the first folder of a file's path that is missing or is not a folder. Returns "" if all folders exist, or if
+/// this process may not see whether they do.
 PENSTOCK_API std::string missing_folder(const std::string& file);
 
-/// Returns how many bytes at the pattern's beginning name existing folders. Special characters in these bytes are
-/// ordinary characters.
+/// Returns the length in bytes of the pattern's beginning that consists of existing folders, including the '/' after
+/// the last of them. Special characters in this beginning are ordinary characters.
 PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 
 /// Finds a path, or the files and folders that a pattern names. A path that exists, or has no special character, is
 /// returned as it is. Otherwise the special characters `*`, `?` and `[` make `path` a pattern. With `braces`, {a,b}
 /// matches a and b. Matches are sorted by their bytes; names for which `is_skipped` holds are left out. Special
 /// characters in the names of existing folders are ordinary characters: "run[1]/x-*.tar" finds shards in the folder
-/// "run[1]". In the rest of the path, only the last `*` is special at first: "x?-*.tar" finds shards of "x?". If this
-/// finds nothing, all special characters count.
+/// "run[1]". In the rest of the path, the first search treats only the last `*` as special: "x?-*.tar" finds shards
+/// of "x?". If that search finds nothing, a second one treats all special characters as special.
 /// @throws Error(not_found) if nothing matches the pattern; the error names a missing folder.
 /// @throws Error(io) if a folder of the pattern can't be read; the error names the folder. Both errors name `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,

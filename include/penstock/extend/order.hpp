@@ -30,16 +30,16 @@ struct OrderPoint {
 ///     std::uint64_t size(std::uint64_t n) const;
 ///         Length of the result for an input of length n.
 ///     void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
-///         Replaces each point, a position of the result below size(n), by the position of the input below n that it
-///         comes from.
+///         Each point holds a position in the result, below size(n). Replaces this position by the position in the
+///         input, below n, from which the order takes the record.
 ///     std::string name() const;
 ///     std::string describe() const;
 ///
 /// and may have
 ///
 ///     bool fixed() const;
-///         Whether all epochs are the same. If so, stages that know records by their positions (draws by weight,
-///         shuffles of blocks) may follow.
+///         Whether the order is the same in all epochs. If so, stages that know records by their positions (draws by
+///         weight, shuffles of blocks) may follow.
 ///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
 ///         Returns a number, at least 1. In any epoch, this many positions of the result, from `position` on, come from
 ///         consecutive positions of the input. This makes it quick to go through all positions.

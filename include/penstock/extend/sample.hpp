@@ -108,9 +108,8 @@ class SampleBuilder {
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
   /// Makes a builder that fills some fields of `out`. A source that joins other sources passes such a builder to one of
-  /// them. The builder's fields are the fields of `out` from slot `first` on, as many as `schema` has, with slots from
-  /// 0 and the names of `schema`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must
-  /// outlive the builder.
+  /// them. The builder has as many fields as `schema`, with the names in `schema`. Its slot i is slot `first` + i of
+  /// `out`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
@@ -119,7 +118,8 @@ class SampleBuilder {
 
   /// Returns memory for a field's value, with undefined content. If no later stage changes the field, the memory is the
   /// sample's own row of the batch.
-  /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema.
+  /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema; Error(limit_exceeded) if a value of
+  /// varying shape is larger than `max_sample_bytes`.
   template <class T, std::size_t R>
   View<T, R> emplace(std::size_t slot, const Shape& shape) {
     check<T>(slot, R);
@@ -223,7 +223,8 @@ class Sample {
 
   /// Returns a field's value. `view<const T, R>` is for reading and copies nothing. `view<T, R>` is for writing in
   /// place; it copies a view into a store first.
-  /// @throws Error(schema_mismatch) if the field is missing, or has another dtype or rank.
+  /// @throws Error(schema_mismatch) if the field is missing, has no value, or has another dtype or rank.
+  /// @throws what `EncodedImage::decode` throws if the value is a promised image.
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) {
     return view<T, R>(schema().slot(field));
@@ -272,7 +273,8 @@ class Sample {
 
   /// Returns new memory for a field's value, with undefined content. Views of the old value stay readable until the
   /// transform returns.
-  /// @throws Error(schema_mismatch) if dtype, rank or shape do not match the transform's schema.
+  /// @throws Error(schema_mismatch) if dtype, rank or shape do not match the transform's schema; Error(limit_exceeded)
+  /// if the value is larger than `max_sample_bytes`.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     const std::size_t slot = schema().slot(field);

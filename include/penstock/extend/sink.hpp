@@ -53,8 +53,9 @@ PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
 
 /// For a sink whose store does not record which job made it. If `file` does not exist, writes `job.made_by` into it.
 /// Otherwise compares `job.made_by` with the file. `job.schema` and `job.size` are not compared.
-/// @throws Error(state_mismatch) if the facts differ (the error names the difference). Other errors are Error(io). All
-/// errors name the file and `source`, the sink's name.
+/// @throws Error(state_mismatch) if the facts differ (the error names the difference), or if `keep_job` did not write
+/// the file. Other errors are those of `read_text` and `replace_text`. All errors name the file and `source`, the
+/// sink's name.
 PENSTOCK_API void keep_job(const std::string& file, const SinkJob& job, std::string_view source);
 
 /// The threads of a run of `write`. A sink can give them work, for example compression. A handle; any thread.

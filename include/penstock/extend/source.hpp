@@ -47,8 +47,8 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 
 /// Consecutive records that belong together: a slide's tiles, a patient's pictures.
 struct Group {
-  std::string name;       ///< records under the same name are one group
-  std::uint64_t end = 0;  ///< number of the source's records up to and including the last of these
+  std::string name;       ///< records with the same group name are one group
+  std::uint64_t end = 0;  ///< number of the source's records up to the group's end
   friend bool operator==(const Group&, const Group&) = default;
 };
 

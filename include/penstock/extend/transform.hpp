@@ -78,10 +78,11 @@ class Output {
  public:
   /// For code of the library.
   explicit Output(detail::FieldOutput& place) : place_(&place) {}
-  /// Returns memory for the result, with undefined content. If no later stage changes the field, it is the sample's own
-  /// row of the batch. Call it once per sample.
+  /// Returns memory for the result, with undefined content. If no later stage changes the field, the memory is the
+  /// sample's own row of the batch. Call `emplace` once per sample.
   /// @throws Error(schema_mismatch) for another rank, or a shape that `MapOptions::shape` excludes;
-  /// Error(limit_exceeded) above `max_sample_bytes`.
+  /// Error(limit_exceeded) above `max_sample_bytes`; Error(invalid_argument) on the second call, or if a dimension is
+  /// `dynamic`.
   View<T, R> emplace(const Shape& shape) const {
     return View<T, R>(reinterpret_cast<T*>(place_->emplace(shape)), shape);
   }

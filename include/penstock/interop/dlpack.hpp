@@ -77,7 +77,7 @@ struct ManagedTensor {
   void (*deleter)(ManagedTensor*) = nullptr;
 };
 
-/// DLPackVersion. If the major version differs, the members after `manager_ctx` and the deleter differ.
+/// DLPackVersion. If a tensor's major version differs, only its `version`, `manager_ctx` and `deleter` may be used.
 struct Version {
   /// The major version of an imported tensor must be the same as `version.major`.
   std::uint32_t major = 0;
@@ -133,8 +133,8 @@ enum class Access : std::uint8_t { read_write, read_only };
 /// the lease ends. Work that is put on one of them after the deleter's call must not use the tensor.
 ///
 /// Deleters may be called on any thread, whatever the current device is. Deleters wait for nothing and throw nothing.
-/// The last deleter does what the end of a `Batch` does: if the loader still runs, it admits its next batch, which may
-/// call a custom order. In a child made by fork(), deleters do not touch the parent's batch.
+/// The last deleter does what the end of a `Batch` does: a loader that still runs admits its next batch, which may call
+/// a custom order. In a child made by fork(), deleters do not touch the parent's batch.
 class PENSTOCK_API Exporter {
  public:
   /// Takes the batch over.
@@ -148,8 +148,8 @@ class PENSTOCK_API Exporter {
   /// to the batch. Tensors of one field share their memory.
   ///
   /// `stream` is the consumer's. Work that is put on `stream` after this call sees the batch, and the batch's memory is
-  /// written to again only after this work. Without `stream`, this call waits until the batch is on the device, and the
-  /// consumer's use ends with the deleter's call.
+  /// written to again only after this work. Without `stream`, this call waits until the batch is on the device. The
+  /// consumer's work on the tensor must then be finished when it calls the deleter.
   ///
   /// The caller owns the result. If this function throws, nothing is exported.
   /// @throws Error(schema_mismatch) that lists the batch's fields, if there is no such field;
@@ -197,7 +197,8 @@ class PENSTOCK_API Tensor {
   /// - the tensor is not contiguous, or its data are not aligned to the dtype (copy the tensor into a contiguous array
   ///   first).
   /// @throws Error(limit_exceeded) if the tensor has more than 2^60 elements.
-  /// @throws Error(invalid_argument) if the tensor breaks DLPack's rules, for example has a negative dimension.
+  /// @throws Error(invalid_argument) if `tensor` is null, or breaks DLPack's rules, for example by a negative
+  /// dimension.
   explicit Tensor(ManagedTensorVersioned* tensor);
   /// Takes over a tensor of DLPack before 1.0. If the constructor throws, it has called the deleter.
   /// @throws the errors of the other constructor, except the error for the version.

@@ -34,14 +34,15 @@ namespace penstock {
 /// @throws Error(limit_exceeded) if a file has more than 134 million places.
 /// @throws Error(unsupported) if `coords` does not have the form above, or the file is one of CLAM's older files with
 /// images, whose places count pixels of another level.
-/// @throws Error(corrupt) if a coordinate is beyond 2^31; Error(corrupt | io) if a file can't be read.
+/// @throws Error(corrupt) if a coordinate is beyond 2^31, or the attributes give an impossible level or size of places.
+/// @throws Error(corrupt | io) if a file can't be read.
 PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 
 /// What `write_coords` did.
 struct WrittenCoords {
   std::uint64_t slides = 0, places = 0;  ///< numbers of slides and places that were written
-  /// Which slides have no list, or none for TRIDENT, and why. Also files that should have been removed and are not
-  /// lists.
+  /// Says which slides have no list, or no list for TRIDENT, and why. Also names files that would have been removed,
+  /// but stay because they are not lists.
   std::vector<std::string> notes;
 };
 
@@ -56,7 +57,7 @@ struct WrittenCoords {
 /// Both programs call the size of a place `patch_size`. For CLAM, `patch_size` counts pixels of a stored level. For
 /// TRIDENT, it counts pixels at the target magnification. If records come from a stored level, both numbers are the
 /// same. Then there is only one file, which has both names and the attributes of both programs. If records are made
-/// smaller, there are two files, and CLAM's file has places of level 0.
+/// smaller, there are two files, and `patch_size` in CLAM's file counts pixels of level 0.
 ///
 /// TRIDENT's magnifications are whole numbers: `SlideInfo::magnification`, or the one that `Slides::magnification`
 /// assumes for the slide's micrometres per pixel. If neither is known, or if the magnification of a slide's records is

@@ -122,7 +122,8 @@ class PENSTOCK_API CsvSource {
  public:
   /// Opens the files.
   /// @throws Error(not_found | io).
-  /// @throws Error(corrupt), with the file and the line, if a quoted cell has no closing quote, or text after it.
+  /// @throws Error(corrupt), with the file and the line, if a quoted cell has no closing quote, or has text after its
+  /// closing quote; also if a file is empty.
   /// @throws Error(limit_exceeded) if a record is longer than `max_record_bytes`.
   /// @throws Error(unsupported) if a file is UTF-16.
   /// @throws Error(invalid_argument) if
@@ -156,7 +157,8 @@ class PENSTOCK_API CsvSource {
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of each file when it was opened.
   std::uint64_t revision() const noexcept;
-  /// The numbers of records up to the end of each file, because each file is a block. Empty if there is only one file.
+  /// Each file is a block. Returns, for each file, the number of records up to its end. Empty if there is only one
+  /// file.
   std::vector<std::uint64_t> block_ends() const;
 
  private:

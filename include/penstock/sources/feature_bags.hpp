@@ -55,9 +55,9 @@ struct FeatureBags {
   /// missing cell is an error.
   ///
   /// A line names a slide by one of
-  /// - its name;
-  /// - the end of its name, if no other slide has that end ("1" of `A/1`);
-  /// - a path that ends in its name ("/data/A/1.svs").
+  /// - the slide's name;
+  /// - the end of the slide's name, if no other slide has that end ("1" of `A/1`);
+  /// - a path that ends in the slide's name ("/data/A/1.svs").
   ///
   /// After any of these, .h5, .pt, .npy or the ending of a slide's file may follow. It is an error if a line names
   /// several slides. Lines that name no slide are skipped.

@@ -47,10 +47,10 @@ struct FeatureAttribute {
 ///     sink.put(features, coords);                            // for each batch
 ///     sink.end();
 ///
-/// A slide's file gets its name when it is whole; until then the name ends in `.partial`. So a program that was killed
-/// can be run again: it calls `has` to skip slides that were ended. `metadata.csv` has a line per slide (slide_id,
-/// file, features, dimension, dtype, job). Lines that are missing after a kill are added when the folder is opened
-/// again. Several processes may share a folder if each has its own slides. Only one thread may use a sink at a time.
+/// Until a slide's file is whole, its name ends in `.partial`. So a program that was killed can be run again: it calls
+/// `has` to skip slides that were ended. `metadata.csv` has a line per slide (slide_id, file, features, dimension,
+/// dtype, job). Lines that are missing after a kill are added when the folder is opened again. Several processes may
+/// share a folder if each has its own slides. Only one thread may use a sink at a time.
 class PENSTOCK_API FeatureSink {
  public:
   /// Opens the folder, or creates it.
@@ -79,8 +79,8 @@ class PENSTOCK_API FeatureSink {
   /// After an Error(schema_mismatch) or Error(invalid_argument), none of the call's rows is stored, and the slide may
   /// continue with other rows.
   /// @throws Error(schema_mismatch) if the tensors have another form.
-  /// @throws Error(invalid_argument) if a finite value would become an infinite f16.
-  /// @throws Error(io) if the disk is full. Call `drop` after it.
+  /// @throws Error(invalid_argument) if no slide was begun, or a finite value would become an infinite f16.
+  /// @throws Error(io) if the disk is full. Call `drop` after it; until then, `put` and `end` throw Error(closed).
   void put(const TensorView& features, const TensorView& coords);
   /// Ends the slide, which makes its file whole. If there was no `put`, its features are [0, 0]. @throws Error(io).
   void end();

@@ -113,7 +113,7 @@ struct FileLabel {
 /// records. If `label` has a function, the function gives the classes instead.
 ///
 /// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, `@eaDir`), are skipped. A folder that a
-/// FilesSink has not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out.
+/// FilesSink has not finished is refused. `ignored` does not count the sink's table, `records.csv` in `root`.
 ///
 /// Links are followed, except links to a folder that the link is in, and links that lead nowhere. If several links lead
 /// to a folder, its files are listed once under the name of each link. So the same files may be in two classes. If
@@ -129,7 +129,7 @@ struct Files {
   /// A CSV file with lines of the form `file,label`. Files are paths below `root`. Default (empty): no such file.
   ///
   /// Labels are whole numbers of 64 bits, or names of classes, which are numbered in the order of the names' bytes. If
-  /// one label is not a whole number, all labels are names, and `plan()` reports that.
+  /// one label is not a whole number, all labels are names. `plan()` reports this if some labels are numbers.
   ///
   /// Cells are separated by commas, or, if commas do not give lines of at least two cells, by semicolons or tabs. In
   /// files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around cells are ignored, except in quotes. Cells
@@ -140,7 +140,7 @@ struct Files {
   /// - the label is a number, or another line has the same label;
   /// - the file has the same extension as another line's file.
   ///
-  /// The line `file,label`, which FilesSink writes, is always a heading.
+  /// The line `file,label`, which FilesSink writes, is a heading, unless `root` has a file with the name "file".
   std::string labels = {};
   // What changes results.
   /// Extensions of the files that are records, without the dot, in upper or lower case. Empty: all files. Files that
@@ -165,9 +165,10 @@ class PENSTOCK_API FilesSource {
  public:
   /// Lists the files.
   /// @throws Error(not_found) if the folder, or a file that `labels` names, does not exist.
-  /// @throws Error(corrupt) if `labels` is not a CSV file.
+  /// @throws Error(corrupt) if `labels` is not a CSV file, or one of its lines has no label.
   /// @throws Error(invalid_argument) if
-  /// - a label is empty, or a number of more than 64 bits;
+  /// - a label is empty, or a whole number of more than 64 bits, or labels are numbers with a decimal comma;
+  /// - `labels` names a file twice, or a file that is not below `root`;
   /// - `classes` lacks a class, or names one twice;
   /// - both `labels` and a function are given;
   /// - some files have a class, and others are in `root` itself;
@@ -197,7 +198,7 @@ class PENSTOCK_API FilesSource {
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
   std::string path(std::uint64_t index) const;
   /// Says which files are not records, and why. If there are no records, says which files would be records. If all
-  /// files are two folders deep, says that `root` may be one folder too high.
+  /// files are two folders deep or deeper, says that `root` may be one folder too high.
   std::vector<std::string> notes() const;
   /// Hash of all paths, labels and file sizes. Looks at every file the first time. A file that does not exist any more
   /// by then counts with a size that no file has.
@@ -208,7 +209,7 @@ class PENSTOCK_API FilesSource {
   /// The label of each record, if `field` is the field with labels; otherwise none. Reads no file.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Number of files with one of the `extensions` that are not records, because `labels` doesn't name them.
+  /// Number of files with one of the `extensions` that are not records, because `labels` doesn't name these files.
   std::uint64_t skipped() const noexcept;
   /// Number of files that are not records because of their extension. Files that `labels` names, and the table that
   /// FilesSink writes, do not count.
@@ -217,9 +218,9 @@ class PENSTOCK_API FilesSource {
   std::string passed_over() const;
   /// Number of links that couldn't be followed and were left out. 0 with `labels`, which must name existing files.
   std::uint64_t broken_links() const noexcept;
-  /// If `labels` has both names and numbers: the number of the first line whose label is not of the same kind as the
-  /// first label. All labels are then names, also whole numbers. Numbers with fractions count as numbers here. 0 if all
-  /// labels are of one kind.
+  /// The line of `labels`, counted from 1, with the first label that has a fraction, or that is of another kind (whole
+  /// number or name) than the file's first label. All labels are then names, also whole numbers. 0 if all labels are
+  /// whole numbers, or all are text.
   std::uint64_t mixed_labels_line() const noexcept;
 
  private:

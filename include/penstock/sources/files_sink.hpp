@@ -94,7 +94,9 @@ class PENSTOCK_API FilesSink {
   /// Writes a sample. Commits when 65,536 samples wait for a commit.
   /// @throws Error(invalid_argument) if
   /// - the key, or the file's name that is made of it, exists already;
-  /// - a part of the key has more than 255 bytes as a name;
+  /// - a part of the key would become a name of more than 255 bytes;
+  /// - the name of the key's outermost folder begins with "records.csv";
+  /// - a number that has no class name would read in the table like the name of a class;
   /// - the item is out of order;
   /// - the folder was finished before.
   /// @throws Error(io) if the disk is full.

@@ -129,7 +129,7 @@ struct Hdf5FieldInfo {
   std::vector<std::string> other_files;
   std::uint64_t rows_per_chunk = 0;  ///< 0 if the dataset has no chunks
   bool converted = false;            ///< the HDF5 library converts each value, one at a time
-  bool differs = false;    ///< the field is stored in another way in some files; this struct describes the first
+  bool differs = false;    ///< the field is stored in another way in some files; this struct describes the first file
   bool checksums = false;  ///< every chunk has a Fletcher-32 checksum
   bool in_blocks = false;  ///< a chunk's rows are decoded together, and only once as long as they stay in memory
 };
@@ -174,8 +174,8 @@ struct Hdf5Attribute {
 ///   If the program calls fork(), the new child keeps the existing processes alive as long as it lives.
 ///
 /// Keys are read when they are needed, about 1,000 consecutive keys or one chunk at a time. They stay in memory, with 8
-/// bytes per key, up to `max_kept_bytes`. If there are more keys, reading them in order costs one read per 1,000 keys,
-/// and in any other order one read per key.
+/// bytes per key, up to `max_kept_bytes`. If the keys do not fit into this limit, reading them in order costs one read
+/// per 1,000 keys, and in any other order one read per key.
 ///
 /// A program that uses HDF5 itself in other threads needs a thread-safe build of it (Debian's is), and must not call
 /// H5close() while a source exists. The file must not change while it is open. A child made by fork() must open its own
@@ -206,7 +206,7 @@ class PENSTOCK_API Hdf5Source {
   /// Appends the blocks that a record needs. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
   /// Returns the records and the field whose values are in the block, so that the block can be decoded directly into a
-  /// batch. Returns none if the block has anything else.
+  /// batch. Returns none for any other block, for instance a last chunk with room for more rows than are left.
   std::optional<BlockRows> rows_of(std::uint64_t block) const;
   /// Decodes a block.
   /// @throws Error(corrupt | io) with the file, the dataset, the chunk and, if it is known, the chunk's offset in the
@@ -253,9 +253,9 @@ class PENSTOCK_API Hdf5Source {
   /// For `Pipeline::plan()`: says how each field is read and why, from which other files values come, and which values
   /// from other files can't be read or were never written.
   std::vector<std::string> notes() const;
-  /// A line for each stretch of rows that opening found to be unreadable, but only for the first few of each dataset.
-  /// The values of these rows come from other files that are missing, cut short, or not in the form that the dataset
-  /// describes. Reading such a record throws Error(corrupt).
+  /// A line for each stretch of rows that opening found to be unreadable, but only for the first few stretches of each
+  /// dataset. The values of these rows come from other files that are missing, cut short, or not in the form that the
+  /// dataset describes. Reading such a record throws Error(corrupt).
   std::vector<std::string> faults() const;
 
   /// What each field is and how it is read, in the schema's order.

@@ -14,12 +14,14 @@
 
 namespace penstock {
 
-/// How a field is stored, if not like the other fields.
+/// How a field is stored, if not like the other fields. Without a value, `deflate`, `shuffle` and `fletcher32` are
+/// those of `Hdf5SinkOptions`.
 struct Hdf5SinkField {
   /// A field of the pipeline.
   std::string field;
-  std::string dataset = {};      ///< its path in the file; "train/x" makes a group. Default (empty): the field's name
-  std::uint64_t chunk_rows = 0;  ///< records per chunk. Default (0): as many as fit in 1 MiB, at least 1
+  /// Path of the dataset in the file; "train/x" makes a group. Default (empty): the field's name.
+  std::string dataset = {};
+  std::uint64_t chunk_rows = 0;          ///< records per chunk. Default (0): as many as fit in 1 MiB, at least 1
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};      ///< like `Hdf5SinkOptions::shuffle`
   std::optional<bool> fletcher32 = {};   ///< store a Fletcher-32 checksum per chunk
@@ -49,7 +51,7 @@ struct Hdf5SinkOptions {
   /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
-  // What changes only speed and memory.
+  // What changes only speed, and what a crash of the machine may damage.
   /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
   /// process) may leave an unfinished store that is damaged.
   bool sync = true;
@@ -63,11 +65,11 @@ struct Hdf5SinkOptions {
 ///
 /// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names.
 ///
-/// A run may be killed at any moment. Until `finish`, every file's name ends in `.partial`. Files whose names begin
-/// with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to such
-/// files. A rerun of the same job continues after the last commit, and the finished files are byte for byte the same as
-/// without an interruption. A rerun of a finished job changes nothing: see `was_finished`. Only one thread may use a
-/// sink at a time.
+/// A run may be killed at any moment. Until `finish`, the names of all HDF5 files end in `.partial`. Files whose names
+/// begin with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to
+/// such files. A rerun of the same job continues after the last commit, and the finished files are byte for byte the
+/// same as without an interruption. A rerun of a finished job changes nothing: see `was_finished`. Only one thread may
+/// use a sink at a time.
 class PENSTOCK_API Hdf5Sink {
  public:
   /// Keeps the options. Does not touch the files yet.
@@ -92,15 +94,17 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(unsupported) if HDF5 can't hold a field.
   /// @throws Error(io).
   void open(const SinkJob& job);
-  /// Returns true if an earlier run has committed the item. For a finished store, only the item's position is compared
-  /// with the number of samples. If the number of samples was not known in advance, it returns true for every item.
+  /// Returns true if an earlier run has committed the item. For a finished store, items are not compared. `has`
+  /// returns true if the item's position is below the number of stored samples, or for every item if the number of
+  /// samples was not known in advance.
   /// @throws Error(state_mismatch) if the earlier run has committed another sample at the item's position. If the
   /// number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);
   /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
   /// Writes a sample.
-  /// @throws Error(invalid_argument) if the item is out of order, or the store was finished before.
+  /// @throws Error(invalid_argument) if the item is out of order, a key that is to be stored has a NUL, or the store
+  /// was finished before.
   /// @throws Error(limit_exceeded) if a sequence has 2^32 elements or more; Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
   /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.

@@ -26,7 +26,7 @@ enum class LmdbValues : std::uint8_t {
               ///< docs/formats/lmdb.md
   raw,        ///< the bytes of one field as they are, for example LSUN's encoded images: {image: u8[?]}
   /// Caffe's Datum: {image: u8[?], label: i64[]} if its images are encoded. Otherwise
-  /// {image: u8[C, H, W], label: i64[]}, or f32 instead of u8 if it holds floats. The first record with an image
+  /// {image: u8[C, H, W], label: i64[]}, or f32 instead of u8 if the images are floats. The first record with an image
   /// decides for all. It is looked for in the store's first 100 records, and in 100 records that are spread over the
   /// others.
   datum,
@@ -100,9 +100,9 @@ class PENSTOCK_API LmdbReader {
 /// other processes add later.
 ///
 /// Each reader takes a slot in the store's lock file. If the lock file can't be written, as on read-only media, or if
-/// the disk has no room for it, readers take no slot, and `notes` reports that. In that case, no process may write to
-/// the store. An LmdbSink or a cache is refused. Other programs are not refused; after they have written, reading fails
-/// with Error(invalid_argument).
+/// the disk has no room for it, readers take no slot, and `notes` reports that. In that case, no process is allowed to
+/// write to the store. An LmdbSink or a cache is refused. Other programs are not refused, but after such a program has
+/// written, reading fails with Error(invalid_argument).
 ///
 /// A process may open a store any number of times. All its sources of the store share one map, with the `read_ahead`
 /// and `lock_file` of the first source. If the first source has no lock file, later sources use none either, and
@@ -148,7 +148,7 @@ class PENSTOCK_API LmdbSource {
   /// Hash of the `file_revision` of the data file when it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
   /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache, because
-  /// it only checks from time to time whether the store still is in the page cache.
+  /// then the function only checks, from time to time, whether the store still is there.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The values of a scalar field of whole numbers, for records and Datums. Reads only the bytes of these values, so it

@@ -67,9 +67,10 @@ struct Slides {
   /// A file, or a pattern with `*`, `?` and `[a-z]`. Files that fit a pattern are read in the order of their paths'
   /// bytes.
   std::string files = {};
-  /// The paths of the files, in this order, instead of `files`. With `paths` and with `files`, the files of a DICOM
-  /// series in one folder are one slide, which is named by the first of them. Each file of the series has a level of
-  /// the slide, or another image, such as the label.
+  /// The paths of the files, in this order, instead of `files`.
+  ///
+  /// With either option, the files of a DICOM series in one folder are one slide, which is named after the first of
+  /// them. Each file of the series has a level of the slide, or another image, such as the label.
   std::vector<std::string> paths = {};
   /// The level that records come from, numbered as in the file: 0 is the finest. Levels that can't be read have numbers
   /// too. `size`, `stride` and `overlap` count pixels of this level. If OpenSlide reads a level whose pixels do not
@@ -134,7 +135,8 @@ struct Slides {
   };
   /// What to do with slides that have no line in `labels`. Default: throw an error.
   Unlisted unlisted = Unlisted::refuse;
-  /// Number of the first file that is opened and has records, for processes that share a cohort (`Rank::items_of`).
+  /// Index of the first file to open, for processes that share a cohort (`Rank::items_of`). Files before it have no
+  /// records.
   /// Names, numbers of slides, classes and fields are the same as if all files were opened. If the parts of all
   /// processes are read one after the other, their records are the records of all files. Files of regions are read for
   /// all slides, because their classes are needed. An `index` must have all slides.
@@ -172,24 +174,24 @@ struct Slides {
   /// slide is opened only when its first tile is read. Default (empty): all slides are opened.
   ///
   /// Give the same options as when the index was made. Only `order`, `pad_color`, `unlisted`, `regions.missing`, names
-  /// of fields, columns of `labels` and options that change only speed may differ. `files`, `paths` and `first_file`
-  /// may choose some of its slides. Give `coords` and `mpp_column` again. Each slide must have the same list in the
-  /// same order, and the same micrometres in its line.
+  /// of fields, columns of `labels` and options that change only speed may differ. `files`, `paths`, `first_file` and
+  /// `file_count` may choose some of the index's slides. Give `coords` and `mpp_column` again. Each slide must have the
+  /// same list in the same order, and the same micrometres in its line.
   ///
   /// Opening throws Error(invalid_argument) if
   /// - the index was made with other options, lists or micrometres, or lacks a slide;
   /// - the index was made with other files of regions, or with other files of a DICOM series or a MIRAX slide;
   /// - the index was made with a different version of OpenSlide.
   ///
-  /// If the size of a slide's file, or a part of its bytes that is compared, differs from the index, each record of the
-  /// slide is an error.
+  /// The size and some bytes of each slide's file are compared with the index. If they differ, each record of the slide
+  /// is an error.
   std::string index = {};
   std::size_t max_open_files = 128;  ///< limit on open files; the file read longest ago is closed first. At least 1
   /// Bytes of memory for the positions of tiles in their files, for all slides together. A tile takes 8 to 16 bytes. If
-  /// this memory is full, further slides read a tile's position with the tile.
+  /// this memory is full, the positions of further slides' tiles are read together with the tiles.
   std::size_t max_kept_bytes = std::size_t{32} << 20;
-  /// Bytes of decoded tiles that OpenSlide may keep, for all slides together. Before its version 4, OpenSlide keeps up
-  /// to 32 MiB per open slide, so fewer slides stay open, but at least one for each thread that reads.
+  /// Bytes of decoded tiles that OpenSlide may keep, for all slides together. OpenSlide before version 4 keeps up to 32
+  /// MiB per open slide. So fewer slides stay open, but at least one for each thread that reads.
   std::size_t max_openslide_bytes = std::size_t{256} << 20;
 };
 
@@ -244,7 +246,7 @@ struct SlideInfo {
   bool whole_tiles = false;
   /// True if `Slides::first_file` and `file_count` exclude the slide.
   bool passed_over = false;
-  /// Why the slide can't be read; none if it can. If it can't, it has one record, which is this error.
+  /// Why the slide can't be read; none if it can. A slide that can't be read has one record, which is this error.
   std::optional<Error> failure = {};
 };
 
@@ -274,8 +276,8 @@ struct SlidePlace {
 ///
 /// A slide that can't be opened is one record. Reading this record throws the error, so `on_error` of the pipeline
 /// decides what happens. Reading throws Error(io) if the file's size or time of change is not the same as when the
-/// slide was opened. If a file is replaced, the old file is read as long as it stays open. When the file has to be
-/// opened again, reading throws Error(io).
+/// slide was opened. If another file takes the file's name, the old file is read as long as it stays open. When it has
+/// to be opened again, reading throws Error(io).
 class PENSTOCK_API SlideSource {
  public:
   /// Opens the slides.
@@ -313,9 +315,11 @@ class PENSTOCK_API SlideSource {
   std::string file() const;
   /// The slide's file. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// Returns "NAME/y_x". Both numbers have 6 digits, or more if the slide's longer side needs more, so that the keys of
-  /// a slide ascend row by row. NAME is the name of the file without its ending (".ome.tif" is one ending). If two
-  /// slides would have the same name, the names of all slides are their files' paths below the common folder.
+  /// Returns "NAME/y_x". y and x are the record's top left pixel at level 0. Both numbers have 6 digits, or more if the
+  /// slide's longer side needs more, so that the keys of a slide ascend row by row. NAME is the name of the file
+  /// without its ending (".ome.tif" is one ending). If two slides would have the same name, the names of all slides are
+  /// their files' paths below the common folder, without the ending. If these are the same too, they keep their
+  /// endings.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// Returns where the record is. Reads nothing. @throws Error(not_found) past the end.
@@ -325,7 +329,8 @@ class PENSTOCK_API SlideSource {
   std::uint64_t identity() const noexcept;
   /// Hash of the files' sizes and some of their bytes when they were opened.
   std::uint64_t revision() const noexcept;
-  /// Ends of the rows of the grid, or of its squares. @throws Error(limit_exceeded) if there are more than 2^27.
+  /// Numbers of records up to the end of each row of places, or of each square. @throws Error(limit_exceeded) if there
+  /// are more than 2^27.
   std::vector<std::uint64_t> block_ends() const;
   /// The values of a field of whole numbers, one per record; none for other fields. Decodes nothing.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
@@ -345,9 +350,9 @@ class PENSTOCK_API SlideSource {
 
   /// Returns a view of the records that have one of these values in `field`. The field is `slide`, a column of whole
   /// numbers or classes, or the field of `regions.field`. A view takes a bit per place, and shares open files and
-  /// decoders. `mix` over such views draws classes in equal parts, without memory for each record. A view by a column
-  /// includes slides that can't be read if their lines have one of the values. A view by `regions.field` always
-  /// includes slides that can't be read. @throws Error(invalid_argument) for any other field.
+  /// decoders. `mix` over such views draws classes in equal parts, without memory for each record. Some slides can't be
+  /// read. A view by a column includes such a slide if the slide's line has one of the values. A view by
+  /// `regions.field` always includes it. @throws Error(invalid_argument) for any other field.
   SlideSource only(std::string_view field, std::initializer_list<std::int64_t> values) const;
   /// Does the same for the classes with these names.
   /// @throws Error(not_found) if the field does not have such a class.

@@ -9,9 +9,9 @@
 
 namespace penstock {
 
-/// Endings of slides' files, in lower case. Endings of formats that neither Penstock nor OpenSlide reads are included:
-/// opening such a file reports why. Endings of plain pictures, like .jp2, are not included, because a thumbnail next to
-/// slides is not a slide.
+/// Endings of slides' files, in lower case. Endings of formats that neither Penstock nor OpenSlide reads are included,
+/// so that opening such a file reports why it can't be read. Endings of plain pictures, like .jp2, are not included,
+/// because a thumbnail next to slides is not a slide.
 inline constexpr std::array<std::string_view, 21> slide_endings{
     ".svs", ".tif", ".tiff",   ".ndpi", ".mrxs",    ".scn", ".bif",  ".svslide", ".vms", ".vmu", ".dcm",
     ".czi", ".btf", ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc", ".tmap",    ".mds", ".zvi"};

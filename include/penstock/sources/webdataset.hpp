@@ -87,7 +87,8 @@ class PENSTOCK_API WebDatasetReader {
   /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
   /// @throws Error(corrupt) if the sample lacks a field, has a field twice, or a member does not have the form of its
   /// kind.
-  /// @throws Error(unsupported) if the member is a link, or an array in Fortran order or big-endian.
+  /// @throws Error(unsupported) if the member is a link. Also if it is an array in Fortran order or big-endian, with
+  /// more than 8 dimensions, or with elements that are not numbers.
   /// @throws Error(io) if the shard has changed, with `FileAccess::read`.
   void read(std::uint64_t index, SampleBuilder& out);
   /// Prepares for reading these samples next, in this order: fetches the beginning of each sample before the sample is
@@ -113,7 +114,7 @@ class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, but no data. Keeps 16 bytes per field of a sample, 8 bytes per
   /// sample, and the keys.
-  /// @throws Error(not_found) if a shard does not exist, or no file fits the pattern.
+  /// @throws Error(not_found) if a shard does not exist, the folder has no shards, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
   /// - the pattern can't be read;
   /// - a file is given twice, also by different names;
@@ -145,14 +146,15 @@ class PENSTOCK_API WebDatasetSource {
   /// The member's path up to the first dot of its base name, without a leading "./", as bytes. Samples of different
   /// shards may have the same key. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of the shards' base names and sizes, of all keys, of the positions of their members, and of `fields`.
+  /// Hash of the shards' base names and sizes, of all samples' keys, of the positions of their members, and of
+  /// `fields`.
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of each shard when it was opened.
   std::uint64_t revision() const noexcept;
   /// Ends of the shards, for `shuffle({.blocks = true})`: the number of samples up to the end of each shard.
   std::vector<std::uint64_t> block_ends() const;
   /// Asks the kernel to fetch the samples' members. Costs almost nothing while the shards are in the page cache,
-  /// because it only checks from time to time whether they still are in the page cache.
+  /// because then the function only checks, from time to time, whether the shards still are there.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The fields as they were given, or found.

@@ -45,8 +45,8 @@ struct WebDatasetSinkOptions {
   /// Before this ending come the field's name and a dot: "mask.png", "box.npy". For a u8[?] field "image" and an i64[]
   /// field "label", the extension is only the ending. In the name, a dot replaces '/', and '_' replaces every other
   /// character except ASCII letters, digits, '-' and '_'. WebDatasetSource finds the names again by this rule, in lower
-  /// case. With an extension from this list, an i64[] field is written as digits, a u8[?] field as its bytes, and any
-  /// other field as .npy.
+  /// case. If an extension from this list ends in npy, the field is written as .npy. With any other extension from this
+  /// list, an i64[] field is written as digits, a u8[?] field as its bytes, and any other field as .npy.
   std::vector<WebDatasetExtension> extensions = {};
   std::uint64_t max_samples = 10'000;  ///< largest number of samples per shard
   /// Largest size of a shard's file in bytes. A larger sample gets a shard of its own.
@@ -102,7 +102,9 @@ class PENSTOCK_API WebDatasetSink {
   /// @throws Error(invalid_argument) if
   /// - existing shards are finished, and another job, or an unknown one, made them;
   /// - another sink writes them;
+  /// - a file of class names next to the shards exists already, and readers would use it wrongly for these shards;
   /// - the options can't work.
+  /// @throws Error(unsupported) if a field is bf16.
   /// @throws Error(io).
   void open(const SinkJob& job);
   /// Returns true if an earlier run has committed the item.

@@ -33,7 +33,7 @@ struct BatchOptions {
     order,  ///< consecutive samples
     /// Consecutive samples of one group (see `SplitOptions::By::group`), for instance the bags that `bags` makes. A
     /// batch ends before the first sample of another group, or of another pass over the data. The policy `replace` is
-    /// not allowed, because stand-ins may be of any group.
+    /// not allowed, because a record that replaces another may be of any group.
     group,
   };
   /// Which samples share a batch.

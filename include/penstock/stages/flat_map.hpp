@@ -27,10 +27,10 @@ namespace penstock {
 ///     std::string name() const;                    in plans, errors and random keys; default "flat_map"
 ///     std::uint64_t version() const;               result option: raise it when the result changes
 ///
-/// Any thread may call `count` and `child` at any time, even for one parent at the same time. If a child's field has
-/// the dtype and rank of the parent's field, it begins as a view of the parent's value, which is copied when `child`
-/// writes to it. Other fields are unset until `child` emplaces them. The context's place has the number of the child.
-/// The draws of `count` are separate from those of `child`.
+/// Any thread may call `count` and `child` at any time. Several threads may do so for one parent at the same time. If a
+/// child's field has the dtype and rank of the parent's field, it begins as a view of the parent's value, which is
+/// copied when `child` writes to it. Other fields are unset until `child` emplaces them. The context's place has the
+/// number of the child. The draws of `count` are separate from those of `child`.
 template <class F>
 concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t number, Sample& out, Context& context) {
   { f.count(parent, context) } -> std::convertible_to<std::uint32_t>;

@@ -11,8 +11,8 @@ namespace penstock {
 /// What happens to a sample that fails (`Error::sample_scoped`).
 enum class OnError : std::uint8_t {
   fail,     ///< the `next()` that would deliver the sample's batch throws the batch's first failure in order
-  replace,  ///< its row is made of another record of the same order, which is drawn from (seed, place); at most 8
-            ///< records are tried
+  replace,  ///< its row is made of another record, drawn by (seed, place) from the same order; at most 8 records are
+            ///< tried
   mask,     ///< its row becomes zeros, with mask 0
   drop,     ///< it is left out like by a filter; an epoch's number of batches is then known only at the epoch's end
 };
@@ -27,7 +27,7 @@ struct ErrorPolicy {
   double max_share = 1.0;
   /// Streams only: the run ends when more consecutive samples than this fail, because a stream that always fails never
   /// ends. A sample that does not fail restarts the count, even if a filter leaves it out. A resume restarts the count
-  /// too, and so does the end of an epoch, unless `Rank::steps_per_epoch` is set. Default: 1000.
+  /// too, and so does the end of an epoch. Default: 1000.
   std::uint64_t max_in_row = 1000;
 };
 /// Sets what happens to bad samples. Without this stage, the policy is `fail`.
@@ -39,9 +39,9 @@ struct ErrorPolicy {
 ///
 /// If every sample of an epoch is bad, the epoch ends with Error(quota_exceeded) under the policies `mask` and `drop`.
 /// Samples that filters leave out do not count here. Under `mask`, the epoch's batches are delivered before the error.
-/// Under `replace`, the epoch ends with this error at the first sample for which all records that were tried are bad.
-/// This rule does not apply to a rank without samples, to an epoch that the caller leaves early, or to an epoch that a
-/// resume begins in the middle.
+/// Under `replace`, an epoch ends at the first sample for which all records that were tried are bad, with the error of
+/// the sample's own record. The rule for `mask` and `drop` does not apply to a rank without samples. It also does not
+/// apply to an epoch that the caller leaves early, or that a resume begins in the middle.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 }  // namespace penstock

@@ -80,10 +80,10 @@ struct BagOptions {
   /// Groups with fewer records are left out; `Pipeline::plan()` reports this. A slide that can't be read is a group
   /// with one record.
   std::uint64_t min_size = 1;
-  /// Field of the source that has each group's class. With it, classes come equally often (see `bags`). The field has
-  /// one whole number or boolean per record, which is the same for all records of a group. Labels are read like those
-  /// of `labels_of` when the stage joins a pipeline. That takes 8 bytes of memory per record until the stage has
-  /// joined, and 8 bytes per group after that. Default (empty): each group comes once per epoch.
+  /// Field of the source that has each group's class. With `balance`, classes come equally often (see `bags`). The
+  /// field has one whole number or boolean per record, which is the same for all records of a group. Labels are read
+  /// like those of `labels_of` when the stage joins a pipeline. That takes 8 bytes of memory per record until the stage
+  /// has joined, and 8 bytes per group after that. Default (empty): each group comes once per epoch.
   std::string balance = {};
 };
 /// Delivers the records of one group after the other, in a new order of groups in each epoch. A group is, for instance,

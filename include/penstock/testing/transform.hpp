@@ -36,13 +36,14 @@ PENSTOCK_API Report check_transform(const MakeTransform& make, const AnySource& 
 
 /// Checks that a transform keeps the promises of `Transform`:
 ///
-/// - all randomness comes from the Context: at the same place, the transform makes the same result of a record, on any
-///   thread and whatever was called before;
+/// - all randomness comes from the Context: at the same place, the transform makes the same result from a record, on
+///   any thread and whatever was called before;
 /// - a second transform from `make` makes the same results;
 /// - the result matches its `schema`, and every new field has a value;
 /// - the transform writes only to memory that its Sample gives for writing.
 ///
-/// `make` returns the transform. Starts threads. Throws only what the first call of `make` and of the inputs throws.
+/// `make` returns the transform. Starts threads. Throws only what the first call of `make`, or reading the inputs,
+/// throws.
 ///
 ///     check_transform([] { return AddNoise{.most = 0.1f}; }, share(Sines{}));
 template <class Make>
@@ -54,7 +55,7 @@ template <class Make>
                                    inputs, options);
   }
 
-/// Checks a stage that makes one sample of each sample (`map` on a field, a decoder, an image stage) in pipelines.
+/// Checks a stage that makes one sample from each sample (`map` on a field, a decoder, an image stage) in pipelines.
 /// Makes the samples in different ways: one by one, in a different order, on several threads, and with loaders that
 /// have one thread or several. All results must agree bit for bit and match the pipeline's schema. Loaders take part
 /// only if all shapes are fixed and no record is bad.

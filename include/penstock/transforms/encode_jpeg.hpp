@@ -65,8 +65,8 @@ struct EncodeJpegStageOptions {
 /// Errors of one sample: unsupported if a side is above 65,500 pixels, or if the number of channels depends on the
 /// sample and is not 1 or 3.
 /// @throws Error(invalid_argument) if an option is not as above.
-/// @throws When it joins a pipeline, what `encode_stage` throws: for images of u16, for a number of channels that is
-/// not 1 or 3, and for labels.
+/// @throws When it joins a pipeline, what `encode_stage` throws for images of u16, for a number of channels that is not
+/// 1 or 3, and for labels.
 PENSTOCK_API Stage encode_jpeg(std::string field = "image", const EncodeJpegStageOptions& options = {});
 
 /// Returns the codec of the stage, for `encode_stage` and `encoded_bytes`. Any thread may call it.

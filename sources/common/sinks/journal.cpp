@@ -11,8 +11,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/json_document.hpp"
 #include "common/json_input.hpp"
+#include "common/owned_json.hpp"
 
 namespace penstock::common {
 
@@ -31,8 +31,8 @@ std::uint64_t hash_of(const Json& json) {
 }
 
 // Returns the journal as JSON, without its hash. The hash is made of the text of this JSON.
-JsonDocument<Json> json_of(const Journal& journal) {
-  JsonDocument<Json> document{Json::object()};
+OwnedJson<Json> json_of(const Journal& journal) {
+  OwnedJson<Json> document{Json::object()};
   Json& json = *document;
   // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
   // destructor.
@@ -60,14 +60,14 @@ std::uint64_t Journal::number(const std::string& name) const {
 }
 
 std::string to_json(const Journal& journal) {
-  JsonDocument<Json> json = json_of(journal);
+  OwnedJson<Json> json = json_of(journal);
   (*json)["hash"] = hash_of(*json);
   return (*json).dump(1) + "\n";
 }
 
 Journal parse_journal(std::string_view text) {
   try {
-    JsonDocument document(ReadJson::parse(text));
+    OwnedJson document(ReadJson::parse(text));
     ReadJson& json = *document;
     if (json.at("format") != format_name || json.at("version") != format_version)
       refuse("is of another version of penstock, or not its own");
@@ -79,8 +79,8 @@ Journal parse_journal(std::string_view text) {
     journal.finishing = json.at("finishing").get<bool>();
     const auto hash = whole_number<std::uint64_t>(json.at("hash"));
     json.erase("hash");
-    const JsonDocument<Json> written = json_of(journal);
-    if (hash != hash_of(*written) || json != *JsonDocument(ReadJson(*written))) refuse("is not as it was written");
+    const OwnedJson<Json> written = json_of(journal);
+    if (hash != hash_of(*written) || json != *OwnedJson(ReadJson(*written))) refuse("is not as it was written");
     return journal;
   } catch (const ReadJson::exception& failed) {
     refuse("is damaged (" + json_cause(failed) + ")");

@@ -25,8 +25,8 @@ struct Journal {
 
 /// Returns the journal as JSON, with a hash of its content.
 std::string to_json(const Journal& journal);
-/// Reads a journal from the text that `to_json` returned. @throws Error(state_mismatch), without a file, if `to_json`
-/// can't have written the text.
+/// Reads a journal from the text that `to_json` returned. @throws Error(state_mismatch), which names no file, if
+/// `to_json` can't have written the text.
 Journal parse_journal(std::string_view json);
 
 /// Returns what makes a store, as facts. The sink's facts come first. If the caller describes in `said` what makes the

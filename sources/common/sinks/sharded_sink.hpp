@@ -59,7 +59,7 @@ class ShardedSink {
   virtual void write_commit() = 0;
   /// Returns the number of samples that existed when the sink was opened.
   virtual std::uint64_t samples_before() const = 0;
-  /// Describes sample `number`, counted from 0, of those that existed when the sink was opened: "of the key ...".
+  /// Describes a sample that existed when the sink was opened: "of the key ...". `number` counts these samples from 0.
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
   /// Describes the files to delete if an unfinished store is given up.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t told = 60;  // characters of a name in an error
 
-// How many slides a column names, and how many of its lines name a slide again.
+// How many slides a column names, and how many of its lines name a slide that an earlier line names. A cell that could
+// name any of several slides counts as one slide.
 struct Named {
   std::size_t slides = 0, again = 0;
 };
@@ -34,11 +35,11 @@ Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
 struct NameColumn {
   std::size_t column = 0;
   FoundSlides found;
-  bool is_plain = true;  // the column was set, or only it names slides, at least one of them exactly
+  bool is_plain = true;  // true if the column was set, or no other names slides and it names one exactly
 };
 
-// Returns whether the two columns name different slides in at least one line. Lines in which neither column names a
-// single slide don't count.
+// Returns whether the two columns name different slides in at least one line. Lines in which neither column names
+// exactly one slide don't count.
 bool differ(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
   for (std::size_t line = 0; line < a.size(); ++line)
     if (a[line] != b[line] && (a[line] < several || b[line] < several)) return true;
@@ -51,7 +52,8 @@ Error no_names(const TextTable& table) {
                      (cause.empty() ? "say which one is meant in `slide_column`" : cause));
 }
 
-NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std::size_t count, const FindSlides& find) {
+NameColumn find_slide_column(const TextTable& table, const TableRequest& wish, std::size_t count,
+                             const FindSlides& find) {
   if (!wish.slide_column.empty()) {
     const std::size_t column = table.find(wish.slide_column);
     return {column, find(table.columns[column])};
@@ -65,7 +67,8 @@ NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std:
     const Named named = named_in(found.slides, count);
     if (named.slides == 0) continue;
     ++naming;
-    // The best column names the most slides. Ties: fewest repeats, then most names with the file's own ending.
+    // The best column names the most slides. If columns are equal in that, the best one has the fewest repeats; after
+    // that, the most names with the file's own ending.
     const auto rank = [](const Named& it, const FoundSlides& of) { return std::tuple(it.slides, ~it.again, of.exact); };
     if (naming != 1 && rank(named, found) < rank(most, best.found)) continue;
     const bool same = naming != 1 && rank(named, found) == rank(most, best.found);
@@ -85,7 +88,7 @@ NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std:
 }
 
 // Returns each slide's line, or `no_line`.
-std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableWish& wish, const NameColumn& by,
+std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableRequest& wish, const NameColumn& by,
                                          std::span<const std::string> names) {
   const std::vector<std::size_t>& slides = by.found.slides;
   std::vector<std::size_t> line_of(names.size(), no_line);
@@ -117,7 +120,7 @@ std::vector<std::string> groups_of(const TextTable& table, std::size_t column,
 }
 
 // Returns the columns that become fields. `used`: the columns that have another purpose.
-std::vector<std::size_t> wanted_columns(const TextTable& table, const TableWish& wish,
+std::vector<std::size_t> wanted_columns(const TextTable& table, const TableRequest& wish,
                                         const std::vector<std::size_t>& used) {
   std::vector<std::size_t> wanted;
   for (const std::string& column : wish.columns) wanted.push_back(table.find(column));
@@ -130,7 +133,7 @@ std::vector<std::size_t> wanted_columns(const TextTable& table, const TableWish&
 
 }  // namespace
 
-SlideLines read_slide_lines(const TextTable& table, const TableWish& wish, std::span<const std::string> names,
+SlideLines read_slide_lines(const TextTable& table, const TableRequest& wish, std::span<const std::string> names,
                             const FindSlides& find) {
   const NameColumn by = find_slide_column(table, wish, names.size(), find);
   SlideLines lines;

@@ -19,18 +19,18 @@ inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< the c
 /// The slides that the cells of a column name.
 struct FoundSlides {
   std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `no_match` or `several`
-  std::size_t exact = 0;                 ///< how many cells name one slide, with its file's ending (if names have it)
+  std::size_t exact = 0;                 ///< how many cells name exactly one slide, with its ending if names have one
   std::string elsewhere = {};  ///< a folder in the cells, if a path matched a slide only by its last parts; empty: none
 };
 using FindSlides = std::function<FoundSlides(std::span<const std::string> cells)>;
 
 /// What to read from a table.
-struct TableWish {
+struct TableRequest {
   std::string slide_column = {};          ///< empty: the column that names most slides
-  std::vector<std::string> columns = {};  ///< empty: all columns except the slides', the group's and `set_aside`
-  std::string group = {};                 ///< empty: none
+  std::vector<std::string> columns = {};  ///< empty: all named columns except the slides', the group's and `set_aside`
+  std::string group = {};                 ///< the column of the slides' groups; empty: none
   std::vector<std::string> set_aside = {};
-  std::string say_more = {};  ///< what to add to a name that could be several slides', for example "more of its path"
+  std::string say_more = {};  ///< for errors: what would make an ambiguous name clear, for example "more of its path"
 };
 
 /// A table's values for slides.
@@ -48,11 +48,11 @@ struct SlideLines {
 
 /// Finds the column with the slides' names, the line of each slide, and the values in that line.
 /// @throws Error(invalid_argument) if
-/// - a column does not exist, or several columns could be meant;
+/// - a column does not exist, no column names slides, or several columns could be meant;
 /// - a line could name any of several slides, or several lines name one slide;
 /// - a line of a slide has no value in the column `group`;
 /// - `read_column` throws Error(invalid_argument).
-SlideLines read_slide_lines(const TextTable& table, const TableWish& wish, std::span<const std::string> names,
+SlideLines read_slide_lines(const TextTable& table, const TableRequest& wish, std::span<const std::string> names,
                             const FindSlides& find);
 
 }  // namespace penstock::common

@@ -47,14 +47,14 @@ bool fits(std::string_view cell) {
 }
 
 // Counts the kinds of cells in a column.
-struct Kind {
+struct CellKindCounts {
   std::size_t numbers = 0, texts = 0, words = 0;  // words: "nan" and other words for a missing number
   std::size_t first_text = no_line, first_too_large = no_line;
-  // How many texts would be numbers with a point instead of their comma.
+  // How many texts have a comma, and would be numbers if it were a point.
   std::size_t with_commas = 0, first_with_comma = no_line;
   bool all_whole = true;
 
-  explicit Kind(std::span<const std::string> cells) {
+  explicit CellKindCounts(std::span<const std::string> cells) {
     for (std::size_t line = 0; line < cells.size(); ++line) {
       const std::string_view cell = cells[line];
       if (is_missing(cell)) continue;
@@ -110,7 +110,7 @@ TableColumn read_column(const TextTable& table, std::size_t column, std::span<co
                         std::vector<std::string>& notes) {
   const std::string& name = table.names[column];
   const std::vector<std::string>& cells = table.columns[column];
-  const Kind kind(cells);
+  const CellKindCounts kind(cells);
   if (kind.with_commas != 0 && kind.with_commas == kind.texts && table.separator != ',')
     throw decimal_comma(table, column, kind.first_with_comma);
   const bool whole = kind.are_whole(), numbers = kind.are_numbers();

@@ -33,7 +33,7 @@ bool is_missing_number(std::string_view cell);
 /// the number.
 std::optional<double> number_in(std::string_view cell);
 
-/// Returns the Error(invalid_argument) for a cell that would be a number with a point instead of its comma.
+/// Returns the Error(invalid_argument) for a cell that would be a number if its comma were a point.
 Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line);
 
 /// Reads the values of a column for slides. `line_of`: each slide's line, or `no_line`. The column holds numbers if all
@@ -42,7 +42,7 @@ Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line
 /// @throws Error(invalid_argument) if
 /// - a slide's cell has no value, in a column of classes or whole numbers;
 /// - a cell has a number that neither i64 nor f32 holds;
-/// - all cells would be numbers if some had a point instead of a comma, and commas don't separate the cells.
+/// - commas don't separate the cells, and all cells would be numbers if each comma in them were a point.
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes);
 

@@ -116,7 +116,7 @@ std::string separators_in(std::string_view text) {
   return found;
 }
 
-// The least and most cells of a line, among the first lines. Both are 0 if the lines can't be parsed with the
+// The fewest and the most cells that one of the first lines has. Both are 0 if the lines can't be parsed with the
 // separator.
 struct CellCounts {
   std::size_t least = 0, most = 0;
@@ -135,8 +135,8 @@ CellCounts count_cells(std::string_view text, char separator) {
   return counts;
 }
 
-// Returns the likeliest separator. If the lines that it gives don't have the `cells` required, returns another one that
-// gives all lines the same number of cells, if there is one.
+// Returns the likeliest separator. If lines then don't have the number of cells that `cells` requires, returns another
+// separator that gives all lines equally many cells, if there is one.
 char table_separator(std::string_view text, Cells cells) {
   const std::string found = separators_in(text);
   if (found.empty()) return ',';

@@ -41,14 +41,14 @@ char separator_of(std::string_view text);
 /// and tabs around cells are skipped. Lines end in LF or CRLF; a byte order mark and empty lines are skipped. No line
 /// is a comment.
 /// `separator` 0: a comma if the first line that isn't blank has one outside of quotes, else a semicolon, else a tab.
-/// If that line has several of these characters, up to 100 lines are parsed with the one that comes before the others
-/// in this order. If those lines don't have the `cells` required, the next character is used that gives all lines the
-/// same number of cells, at least two. Takes time proportional to the text's length. @throws, without a file,
-/// Error(corrupt) with the line; Error(unsupported) for UTF-16.
+/// If that line has several of these characters, the first of them in this order is tried on up to 100 lines. If those
+/// lines then don't have the number of cells that `cells` requires, the next character is used that gives them equally
+/// many cells, at least two. If there is none, the first is used. Takes time proportional to the text's length.
+/// @throws Error(corrupt) with the line, or Error(unsupported) for UTF-16. Neither names a file.
 TextLines parse_lines(std::string_view text, Cells cells, char separator = 0);
 
 /// Returns a number with a comma as a number with a point: "0.5" for "0,5". Returns an empty string for other texts.
-/// Programs write numbers with a comma if commas don't separate cells.
+/// Some programs write numbers with a comma into tables whose cells are not separated by commas.
 std::string with_point(std::string_view text);
 
 /// Reads the lines of a file. The separator is a tab if the file's name ends in .tsv or .tab.

@@ -45,7 +45,7 @@ void Workspaces::give_back(std::unique_ptr<Workspace> workspace) noexcept {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(workspace));
   } catch (...) {
-    // The workspace is freed instead.
+    // If there is no memory to keep the workspace, it is freed.
   }
 }
 
@@ -87,14 +87,16 @@ std::uint32_t little_endian(const std::byte* at) noexcept {
   return value;
 }
 
-// A filter, and the size of what it was applied to: exactly `most` bytes if `exact`, otherwise at most `most` bytes.
-struct Given {
+// A filter, and the size of the bytes that it was applied to: exactly `most` bytes if `exact`, otherwise at most `most`
+// bytes.
+struct FilterInput {
   ChunkFilter filter;
   std::size_t most;
   bool exact;
 };
 
-// Returns the most bytes that a filter can make of `bytes` bytes, if the data can't be compressed.
+// Returns the largest size of a filter's result for an input of `bytes` bytes. A result is largest if the data can't be
+// compressed.
 std::size_t most_made_of(const ChunkFilter& filter, std::size_t bytes) {
   if (filter.kind == ChunkFilter::Kind::fletcher32) return bytes + 4;
   if (filter.kind == ChunkFilter::Kind::deflate) return bytes + bytes / 1000 + 64;
@@ -130,7 +132,7 @@ void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::siz
 
 std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mask, std::span<const std::byte> stored,
                          std::span<std::byte> out, bool verify_checksum, Workspace& workspace) {
-  std::vector<Given> done;
+  std::vector<FilterInput> done;
   std::size_t most = out.size();
   bool exact = true;
   for (std::size_t f = 0; f < filters.size(); ++f) {
@@ -142,7 +144,7 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
   std::span<const std::byte> in = stored;
   bool in_place = false;  // `in` has the final bytes, but they are not in `out` yet
   for (std::size_t n = 0; n < done.size(); ++n) {
-    const Given& given = done[done.size() - 1 - n];
+    const FilterInput& given = done[done.size() - 1 - n];
     const ChunkFilter& filter = given.filter;
     const std::size_t size = given.most;
     const bool known = given.exact;

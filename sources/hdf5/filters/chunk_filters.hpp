@@ -25,7 +25,7 @@ struct ChunkFilter {
   bool compresses() const noexcept {
     return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
   }
-  /// Returns whether the filter can be undone if the size of what it was applied to is unknown.
+  /// Returns whether undoing the filter is possible without knowing the size of the result in advance.
   bool takes_any_size() const noexcept {
     return kind == Kind::deflate || kind == Kind::shuffle || kind == Kind::fletcher32;
   }
@@ -52,7 +52,7 @@ class Workspace {
   ~Workspace();
 
   Buffer stored, tile;
-  Buffer halfway[2];  ///< results between two filters, in turns
+  Buffer halfway[2];  ///< results between two filters; the two buffers take turns
   Buffer bits;        ///< bitshuffle: a decompressed block whose bits are still apart
   std::shared_ptr<void> zstd;
   libdeflate_decompressor* inflater;

@@ -42,7 +42,7 @@ class Input {
     rest_ = rest_.subspan(bytes);
     return true;
   }
-  // Reads a block after its size.
+  // Reads a size of 4 bytes, and then a block of that size.
   bool block(std::span<const std::byte>& some) {
     std::uint64_t bytes = 0;
     return number(4, bytes) && take(bytes, some);
@@ -69,8 +69,8 @@ bool zstd_block(std::span<const std::byte> in, std::span<std::byte> out, Workspa
                              in.size()) == out.size();
 }
 
-// Undoes the filter lz4. The data have the size of the result, the size of a block, then blocks, each after its stored
-// size. A block that compression did not make smaller is stored unchanged.
+// Undoes the filter lz4. The data begin with the size of the result and the size of a block. Blocks follow, each after
+// its stored size. A block that compression did not make smaller is stored unchanged.
 std::string lz4(std::span<const std::byte> stored, std::span<std::byte> out) {
   Input in(stored);
   std::uint64_t all = 0, block = 0;

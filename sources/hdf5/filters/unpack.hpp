@@ -13,7 +13,7 @@ namespace penstock::hdf5 {
 /// Returns whether this build has these libraries.
 bool can_unpack() noexcept;
 
-/// Undoes a filter lzf, lz4, zstd, blosc or bitshuffle, and fills `out`. Returns what is wrong with the data, or an
+/// Undoes one filter: lzf, lz4, zstd, blosc or bitshuffle. Fills `out`. Returns what is wrong with the data, or an
 /// empty text.
 std::string unpack(const ChunkFilter& filter, std::span<const std::byte> in, std::span<std::byte> out,
                    Workspace& workspace);

@@ -13,8 +13,8 @@
 
 #include <penstock/error.hpp>
 
-// The build sets these: the program's folders relative to the library and to the header, and where it is installed and
-// built.
+// The build sets these. FOLDERS and FROM_HEADER are the program's folders relative to the library and to the header.
+// INSTALLED and BUILT are the program's paths in the prefix and in the build folder.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
 #endif
@@ -71,14 +71,14 @@ bool lies_in(const fs::path& folder, const fs::path& parent) {
   return std::mismatch(whole.begin(), whole.end(), folder.begin(), folder.end()).first == whole.end();
 }
 
-struct Place {
+struct ReaderCandidate {
   fs::path path;
   bool fixed;  ///< whether the path was set when the library or the user's program was compiled
 };
 
 // Lists where the program may be, the likeliest place first.
-std::vector<Place> places(const std::string& header) {
-  std::vector<Place> places;
+std::vector<ReaderCandidate> places(const std::string& header) {
+  std::vector<ReaderCandidate> places;
   const fs::path here = folder_of_this();
   if (!here.empty()) {
     // The folders are separated by ':'. They are relative to the folders where libraries and programs are installed.

@@ -14,7 +14,7 @@
 
 namespace penstock::hdf5 {
 
-/// The head of a question to the reader; a message of the given number of bytes follows.
+/// The head of a question to the reader. A message of `bytes` bytes follows.
 struct QuestionHead {
   std::uint32_t kind = 0;  ///< a Question
   std::uint32_t zero = 0;

@@ -90,8 +90,8 @@ void ReaderProcess::start(const std::string& program, std::uint64_t memory_bytes
     throw std::system_error(errno, std::generic_category(), "a socket can't be had");
   int failed = 0;
   try {
-    // With some C libraries, exec still closes a descriptor that was duplicated to its own number. So the numbers of
-    // both ends must be above standard error.
+    // If a descriptor is duplicated to its own number, some C libraries still close it at exec. So the numbers of both
+    // ends must be above standard error.
     for (int& end : ends)
       if (end <= STDERR_FILENO) {
         const int higher = ::fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -23,7 +23,7 @@ namespace penstock::hdf5 {
 namespace {
 
 // Thrown if the other side has closed the socket.
-struct Over {};
+struct SocketClosed {};
 
 void receive_all(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -31,7 +31,7 @@ void receive_all(std::span<std::byte> bytes) {
     if (got > 0)
       bytes = bytes.subspan(static_cast<std::size_t>(got));
     else if (got == 0 || errno != EINTR)
-      throw Over{};
+      throw SocketClosed{};
   }
 }
 
@@ -41,7 +41,7 @@ void send_all(std::span<const std::byte> bytes) {
     if (sent > 0)
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     else if (errno != EINTR)
-      throw Over{};
+      throw SocketClosed{};
   }
 }
 
@@ -240,7 +240,7 @@ int serve_reader(int count, const char* const* arguments) {
     send_all(std::as_bytes(std::span(hello)));
     Server server;
     while (true) answer_next(server, memory_bytes);
-  } catch (const Over&) {
+  } catch (const SocketClosed&) {
     ::_exit(0);  // no clean-up, because the library may be in any state
   } catch (const std::exception&) {
     ::_exit(3);

@@ -6,8 +6,8 @@
 namespace penstock::hdf5 {
 
 /// Runs the program penstock-hdf5-reader. The program answers questions about one file until its standard input is
-/// closed. Standard input is a socket, on which questions arrive. The argument is the most bytes of memory that the
-/// program may use. Returns the exit status.
+/// closed. Standard input is a socket, on which questions arrive. The program's only argument is the most bytes of
+/// memory that it may use. Returns the exit status.
 PENSTOCK_API int serve_reader(int count, const char* const* arguments);
 
 }  // namespace penstock::hdf5

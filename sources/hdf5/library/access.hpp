@@ -19,7 +19,7 @@
 
 namespace penstock::hdf5 {
 
-/// A dataset that a file has. A source without `fields` lists them all.
+/// An entry in the list of a file's datasets. A source whose options name no fields makes its fields from this list.
 struct ListedDataset {
   std::string path;
   std::vector<std::uint64_t> dims = {};   ///< dimensions; empty for a single value, or no value
@@ -54,11 +54,11 @@ struct DatasetFacts {
   bool elsewhere = false;               ///< the dataset is in another file, to which a link leads
   bool external = false;                ///< contiguous: the data are in other files
   bool plain_edges = false;             ///< chunks that extend past the dataset's end are stored without filters
-  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data; none: none were written
+  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data; unset: no data were written
   std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of elements that were never written; empty: zeros
-  std::vector<std::string> files;       ///< other files that have values; the names of missing files too
-  std::vector<std::string> absent;      ///< if the dataset grows with numbered files: names of the next ones
+  std::vector<std::string> files;       ///< names of other files that have values, including missing files
+  std::vector<std::string> absent;      ///< if the dataset grows with numbered files: names of the next files
   /// Sentences about the first few stretches of rows that can't be read because of faults of `files`.
   std::vector<std::string> faults;
   /// All rows that can't be read because of faults of `files`. For each stretch, in order: its first row and the row
@@ -73,9 +73,9 @@ struct ElementFacts {
     same,       ///< unchanged bytes
     swapped,    ///< bytes in reversed order
     truth,      ///< a byte that is 0 or not: boolean
-    text,       ///< a string of fixed size, without its padding: [?]
+    text,       ///< a string of fixed size, without its padding; the shape is [?]
     converted,  ///< converted by the library
-    variable,   ///< a string or sequence of any length, read by the library: [?]
+    variable,   ///< a string or sequence of any length, read by the library; the shape is [?]
   };
 
   std::size_t number = 0;  ///< number that identifies the element in calls
@@ -136,11 +136,11 @@ class Access {
   /// Reads the stored bytes of one column of elements. They fill `out`.
   virtual void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) = 0;
   /// Reads one element's value that has no fixed size. Calls `memory_for` with the value's length in elements, and
-  /// fills the memory that this returns.
+  /// fills the memory that `memory_for` returns.
   virtual void read_variable(const Slab& slab, std::size_t element,
                              const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) = 0;
-  /// Reads strings that have no fixed size, from rows with one string each. @throws Error(limit_exceeded) if they have
-  /// more than `max_bytes` bytes together.
+  /// Reads strings that have no fixed size, from rows with one string each. @throws Error(limit_exceeded) if the
+  /// strings have more than `max_bytes` bytes together.
   virtual Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) = 0;
   /// Converts `count` stored values, which follow each other without gaps, to the element's `dtype`.
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,

@@ -19,8 +19,8 @@ namespace penstock::hdf5 {
 namespace {
 
 // Lists the datasets of a file, group by group, in the order of their names' bytes. An object with several names is
-// visited once, under its first name in this order, which is the same in all files. Soft and external links are not
-// followed. A link that does not lead to an object of the file is listed as a link.
+// visited once, under its first name in this order. So its name is the same in all files. Soft and external links are
+// not followed. A link that does not lead to an object of the file is listed as a link.
 class DatasetPaths {
  public:
   explicit DatasetPaths(hid_t file) : file_(file) { visit(file, "/", {}, 0); }

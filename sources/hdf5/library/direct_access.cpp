@@ -57,8 +57,9 @@ class RoomForTexts {
   std::deque<std::unique_ptr<char[]>> blocks_;
 };
 
-// Returns whether the library may leave memory unwritten for values that were never written to the file. It does so if
-// the file asks for it. For a virtual dataset, a source may ask for it, and the mappings may overlap.
+// Returns whether the library may leave memory unwritten for values that were never written to the file. The library
+// does so if the file asks for it. Every virtual dataset counts, because one of its sources may ask for it, or its
+// mappings may overlap.
 bool may_leave_places(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset));
   H5D_fill_time_t when = H5D_FILL_TIME_ERROR;
@@ -85,7 +86,7 @@ std::vector<ListedDataset> DirectAccess::list() {
 DatasetFacts DirectAccess::dataset(const std::string& path) {
   const LibraryLock lock;
   OpenDataset opened;
-  const OpensNoted opens;
+  const OpenRecorder opens;
   opened.id = Handle(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!opened.id) {
     const std::string why = later_version();
@@ -182,7 +183,7 @@ void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte
   if (!slab.verify_checksum) H5Pset_edc_check(transfer.get(), H5Z_DISABLE_EDC);
   bool unfit = false;
   if (elsewhere && elsewhere->converted) H5Pset_type_conv_cb(transfer.get(), refuse_what_does_not_fit, &unfit);
-  const OpensNoted opens;
+  const OpenRecorder opens;
   if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, at.data(), nullptr, extent.data(), nullptr) < 0 ||
       H5Dread(id, memory, memory_space.get(), file_space.get(), transfer.get(), out.data()) < 0)
     throw Error(Errc::corrupt,

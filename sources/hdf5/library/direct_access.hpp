@@ -52,7 +52,7 @@ class DirectAccess final : public Access {
 
   Handle file_;
   int descriptor_ = -1;
-  // They grow only under the lock.
+  // Both lists grow only under the lock.
   std::deque<OpenDataset> datasets_;
   std::deque<OpenElement> elements_;
 };

@@ -27,7 +27,7 @@ namespace penstock::hdf5 {
 namespace {
 
 ReadProbe* asked = nullptr;
-OpensNoted* noting = nullptr;
+OpenRecorder* noting = nullptr;
 std::uint64_t opened = 0;  // how many files the library has opened through this driver
 
 // The library knows a file by its `base`, so `base` must be the first member.
@@ -182,15 +182,14 @@ const H5FD_class_t& driver_class() {
 Handle open_through_driver(const char* path, std::string& said) {
   static hid_t driver = -1;
   for (const bool again : {false, true}) {
-    // Other code may have closed the library since, by H5close(). In that case the driver's number is invalid, or means
-    // something else.
+    // Since the last call, other code may have closed the library with H5close(). If so, the driver's number is
+    // invalid, or means something else.
     if (again || driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&driver_class());
     const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
     const std::uint64_t before = opened;
     if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) continue;
     Handle file(H5Fopen(path, H5F_ACC_RDONLY, access.get()), H5Fclose);
-    // Asked immediately, because every successful call, even one that closes something, clears the message of the last
-    // failure.
+    // Gets the message immediately, because every successful call clears it, even a call that closes something.
     if (!file) said = library_says();
     if (opened != before) return file;
   }
@@ -202,17 +201,17 @@ FileState state_of(const struct stat& status) noexcept {
           status.st_mtim.tv_nsec};
 }
 
-OpensNoted::OpensNoted() { noting = this; }
-OpensNoted::~OpensNoted() { noting = nullptr; }
+OpenRecorder::OpenRecorder() { noting = this; }
+OpenRecorder::~OpenRecorder() { noting = nullptr; }
 
-void OpensNoted::note(std::string_view path, const FileState* state) {
+void OpenRecorder::note(std::string_view path, const FileState* state) {
   if (state == nullptr)
     failed_.emplace_back(path);
   else
     opened_.push_back({std::string(path), *state});
 }
 
-std::string OpensNoted::lost() const {
+std::string OpenRecorder::lost() const {
   // The library looks for a file in several folders, under the same name.
   const auto last = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::set<std::string_view> found;

@@ -54,12 +54,12 @@ FileState state_of(const struct stat& status) noexcept;
 
 /// While the object exists, it notes the files that the library opens, or tries to open, through the driver. Use it
 /// under the lock, one at a time.
-class OpensNoted {
+class OpenRecorder {
  public:
-  OpensNoted();
-  OpensNoted(const OpensNoted&) = delete;
-  OpensNoted& operator=(const OpensNoted&) = delete;
-  ~OpensNoted();
+  OpenRecorder();
+  OpenRecorder(const OpenRecorder&) = delete;
+  OpenRecorder& operator=(const OpenRecorder&) = delete;
+  ~OpenRecorder();
 
   struct Opened {
     std::string path;

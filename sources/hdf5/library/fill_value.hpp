@@ -10,11 +10,11 @@
 namespace penstock::hdf5 {
 
 /// Returns the value of elements that were never written, as an element of `type` with `bytes` bytes. Returns empty,
-/// not zeros, if the value is 0 or the file specifies none: an element may be far larger than its file. Call under the
-/// lock.
+/// not zeros, if the value is 0 or the file specifies none, because an element may be far larger than its file. Call
+/// under the lock.
 std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes);
 
-/// Fills `out` with copies of `element`; with zeros if it is empty.
+/// Fills `out` with copies of `element`; with zeros if `element` is empty.
 void repeat_over(std::span<std::byte> out, std::span<const std::byte> element) noexcept;
 
 }  // namespace penstock::hdf5

@@ -66,7 +66,7 @@ bool grows_with_others(hid_t dataset) {
 }
 
 // A dataset that another dataset's values come from.
-struct Source {
+struct SourceDataset {
   std::string where;    // "dataset 'x' of 'a.h5'"
   std::string problem;  // why nothing of the source can be read; empty: it can
   Lengths dims;
@@ -75,9 +75,9 @@ struct Source {
   bool single = false;
 };
 
-class Look {
+class OutsideValueFinder {
  public:
-  Look(OutsideValues& found, const FileState& own) : found_(found), own_(own) {}
+  OutsideValueFinder(OutsideValues& found, const FileState& own) : found_(found), own_(own) {}
 
   // Returns the dataset's rows that can't be read. `where`: the dataset's name if it is a source; empty for the
   // outermost dataset.
@@ -108,7 +108,7 @@ class Look {
     RowFaults& faults;
     Coverage covered;
     Handle type;
-    std::map<const Source*, std::string> of_types = {};  // what is wrong with each source's type
+    std::map<const SourceDataset*, std::string> of_types = {};  // what is wrong with each source's type
     std::size_t converted = 0;
     OtherFile file = {};  // the file that was opened last; its name is `file_name`
     std::string file_name = {};
@@ -137,7 +137,7 @@ class Look {
   }
 
   // Before a read, memory is filled with the outermost dataset's fill value, so values that the library leaves
-  // unwritten have it. If this dataset's fill value is different, all its rows are faulty.
+  // unwritten have this fill value. If the fill value of the dataset `of` is different, all its rows are faulty.
   void leave_unfilled(Virtual& of, hid_t creation) {
     found_.unfilled = true;
     if (of.depth == 0 || same_fill(of.dataset, creation)) return;
@@ -172,7 +172,7 @@ class Look {
         const Selection block = to.block(b, of.dims);
         if (look_at(of, block, mapping, b)) continue;
         // The library does not look for later sources, so later rows are lost.
-        const Source& missing = source(of, mapping, b);
+        const SourceDataset& missing = source(of, mapping, b);
         if (along == 0)
           for (RowPattern rest : to.rows()) {
             rest.from = std::max(rest.from, begin + axis.stride);
@@ -183,8 +183,8 @@ class Look {
       // Source b is missing, so the dataset ends before it. Sources b and b + 1 are looked for anyway: their files are
       // noted as absent, and it is an error if only the second exists.
       probing_ = true;
-      const Source& next = source(of, mapping, b);
-      const Source& after = source(of, mapping, b + 1);
+      const SourceDataset& next = source(of, mapping, b);
+      const SourceDataset& after = source(of, mapping, b + 1);
       probing_ = false;
       if (!next.problem.empty() && after.problem.empty())
         throw Error(Errc::not_found, "a source in its middle is missing, and the library ends it there: " + next.where +
@@ -195,14 +195,14 @@ class Look {
     }
   }
 
-  [[noreturn]] static void refuse_rows(const Source& source) {
+  [[noreturn]] static void refuse_rows(const SourceDataset& source) {
     throw Error(Errc::not_found,
                 "how many rows it has can't be told, as it grows with " + source.where + ": " + source.problem);
   }
 
   // Checks one mapping. Returns false if nothing of its source can be read.
   bool look_at(Virtual& of, const Selection& to, const Mapping& mapping, std::int64_t block) {
-    const Source& from = source(of, mapping, block);
+    const SourceDataset& from = source(of, mapping, block);
     if (!from.problem.empty() && to.growing() && of.dims[*to.growing()] == 0) refuse_rows(from);
     of.covered.add(to);
     if (!from.problem.empty()) {
@@ -226,7 +226,8 @@ class Look {
   }
 
   // Notes that the mapping's rows are lost, except the first `good_rows`.
-  void lose(Virtual& of, const Selection& to, std::int64_t good_rows, const Source& from, const std::string& problem) {
+  void lose(Virtual& of, const Selection& to, std::int64_t good_rows, const SourceDataset& from,
+            const std::string& problem) {
     const RowFaults::Why said = why("source " + from.where + ": " + problem);
     for (RowPattern rows : to.rows()) {
       if (good_rows > 0) rows.from = std::max(rows.from, rows.row(good_rows));
@@ -243,7 +244,7 @@ class Look {
     return said;
   }
 
-  const std::string& wrong_type(Virtual& of, const Source& from) {
+  const std::string& wrong_type(Virtual& of, const SourceDataset& from) {
     const auto [at, is_new] = of.of_types.try_emplace(&from);
     if (is_new && H5Tequal(from.type.get(), of.type.get()) <= 0) {
       at->second = why_converted_wrong(from.type.get(), of.type.get());
@@ -261,7 +262,7 @@ class Look {
   }
 
   // Takes over the source's own faults: a row that reads a faulty row of the source is faulty for the same reason.
-  void take_over(Virtual& of, const Selection& to, const Selection& picked, const Source& from) {
+  void take_over(Virtual& of, const Selection& to, const Selection& picked, const SourceDataset& from) {
     if (from.faults.empty() || picked.rows().empty() || to.rows().empty()) return;
     if (to.regular() && picked.regular() && to.points_in_row() == picked.points_in_row() &&
         take_over_rows(of, to.rows().front(), picked, from))
@@ -271,9 +272,9 @@ class Look {
     if (const std::string* problem = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *problem);
   }
 
-  // Does the same for a mapping in which each row of `here` reads one selected row of the source. Returns false if
-  // there are too many faults.
-  bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const Source& from) {
+  // Takes over the faults for a mapping in which each row of `here` reads one selected row of the source. Returns false
+  // if there are too many faults.
+  bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const SourceDataset& from) {
     const RowPattern& there = picked.rows().front();
     const Selection::Axis& axis = picked.axes().front();
     const bool shifted = there.together() && here.together();
@@ -300,12 +301,12 @@ class Look {
     });
   }
 
-  const Source& source(Virtual& of, const Mapping& mapping, std::int64_t block) {
+  const SourceDataset& source(Virtual& of, const Mapping& mapping, std::int64_t block) {
     const std::string file = name_of_block(mapping.file, block), name = name_of_block(mapping.dataset, block);
     const auto key = std::tuple(file_name_of(of.dataset), file, name);
     // The depth is a part of the key, because it limits how far the source's own sources are checked.
     const auto [at, is_new] = sources_.try_emplace(std::tuple_cat(key, std::tuple(of.depth)));
-    Source& found = at->second;
+    SourceDataset& found = at->second;
     if (is_new) {
       const std::string in = file == "." && of.depth != 0 ? std::get<0>(key) : file;
       found.where = "dataset '" + name + "'" + (in == "." ? " of this file" : " of '" + in + "'");
@@ -319,7 +320,7 @@ class Look {
     return found;
   }
 
-  void look_at_source(Virtual& of, const std::string& file, const std::string& name, Source& found) {
+  void look_at_source(Virtual& of, const std::string& file, const std::string& name, SourceDataset& found) {
     const Handle own(H5Iget_file_id(of.dataset), H5Fclose);
     hid_t in = own.get();
     if (file != ".") {
@@ -427,7 +428,7 @@ class Look {
   std::map<std::string, std::size_t> files_;
   // Identifies a source: the path of the file that has the mapping, and the names of file and dataset in the mapping.
   using SourceName = std::tuple<std::string, std::string, std::string>;
-  std::map<std::tuple<std::string, std::string, std::string, unsigned>, Source> sources_;
+  std::map<std::tuple<std::string, std::string, std::string, unsigned>, SourceDataset> sources_;
   std::set<SourceName> in_work_;
   std::unordered_map<std::string_view, RowFaults::Why> whys_;
   std::size_t taken_over_ = 0;
@@ -435,12 +436,12 @@ class Look {
 
 }  // namespace
 
-std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpensNoted& opens) {
+std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpenRecorder& opens) {
   OutsideValues found;
   const FileState own = state_of(file_name_of(file));
-  found.faults = Look(found, own).faults_of(dataset, 0, "");
+  found.faults = OutsideValueFinder(found, own).faults_of(dataset, 0, "");
   std::set<std::string> known(found.files.begin(), found.files.end());
-  for (const OpensNoted::Opened& opened : opens.opened()) {
+  for (const OpenRecorder::Opened& opened : opens.opened()) {
     found.states.push_back(opened.state);
     if (opened.state != own && known.insert(opened.path).second) found.files.push_back(opened.path);
   }

@@ -11,8 +11,8 @@ namespace penstock::hdf5 {
 /// names. Call under the lock.
 std::string link_target(hid_t within, const std::string& name);
 
-/// Explains why the dataset of a name can't be opened, for example because a link's file is missing. Call under the
-/// lock, after the library has failed to open the dataset.
+/// Explains why the dataset `name` can't be opened, for example because a link's file is missing. Call under the lock,
+/// after the library has failed to open the dataset.
 std::string why_no_dataset(hid_t file, const std::string& name);
 
 }  // namespace penstock::hdf5

@@ -20,19 +20,19 @@ void OutsideValues::require_rows(std::uint64_t first, std::uint64_t count) const
   if (why != nullptr) throw Error(Errc::corrupt, *why);
 }
 
-// Returns the path of a file that can't be opened now; empty if there is none. With `lost_too`, files that could not be
-// opened before don't count.
-std::string OutsideValues::lost_now(const OpensNoted& opens, bool lost_too) const {
+// Returns the path of a file that can't be opened now; empty if there is none. With `lost_too`, ignores files that
+// could not be opened during the check of the dataset's files.
+std::string OutsideValues::lost_now(const OpenRecorder& opens, bool lost_too) const {
   if (!lost_too) return opens.lost();
   const auto is_new = [&](const std::string& path) { return !std::ranges::binary_search(unopened, path); };
   const auto lost = std::ranges::find_if(opens.failed(), is_new);
   return lost == opens.failed().end() ? std::string() : *lost;
 }
 
-void OutsideValues::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count,
+void OutsideValues::require_unchanged(const OpenRecorder& opens, std::uint64_t first, std::uint64_t count,
                                       bool lost_too) const {
   if (!changed_.empty()) throw Error(Errc::io, changed_);
-  for (const OpensNoted::Opened& opened : opens.opened()) {
+  for (const OpenRecorder::Opened& opened : opens.opened()) {
     const auto known = std::ranges::lower_bound(states, which_file(opened.state), {}, which_file);
     if (known != states.end() && *known == opened.state) continue;
     changed_ = "'" + opened.path + "' was changed since the source was opened; open it again";

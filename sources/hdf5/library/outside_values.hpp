@@ -50,10 +50,10 @@ struct OutsideValues {
   void require_rows(std::uint64_t first, std::uint64_t count) const;
   /// Call this after the rows were read. @throws Error(io) if the library can't have read the files that were checked.
   /// `lost_too`: files that could not be opened in the check may still be missing.
-  void require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count, bool lost_too) const;
+  void require_unchanged(const OpenRecorder& opens, std::uint64_t first, std::uint64_t count, bool lost_too) const;
 
  private:
-  std::string lost_now(const OpensNoted& opens, bool lost_too) const;
+  std::string lost_now(const OpenRecorder& opens, bool lost_too) const;
 
   mutable std::string changed_;  ///< the first change that was found; stays set
 };
@@ -62,6 +62,6 @@ struct OutsideValues {
 /// opened. Returns none if all values are in the dataset's own file. The work is linear in the files' contents. Call
 /// under the lock.
 /// @throws Error(not_found) if the number of rows can't be determined.
-std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpensNoted& opens);
+std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpenRecorder& opens);
 
 }  // namespace penstock::hdf5

@@ -84,7 +84,7 @@ void Selection::take_regular(hid_t space, std::span<const std::int64_t> dims) {
       axis.block = std::max<std::int64_t>(end - axis.start, 0);
       axis.count = 1;
     }
-    // If there is only one block, the file may have any stride.
+    // If there is only one block, the file may specify any stride.
     axis.stride = std::max({axis.stride, axis.block, std::int64_t{1}});
     axes_.push_back(axis);
   }

@@ -17,7 +17,7 @@
 #include "common/sinks/opened_sink.hpp"
 #include "common/sinks/sharded_sink.hpp"
 #include "library/errors.hpp"
-#include "sink/rows_in_work.hpp"
+#include "sink/partial_chunks.hpp"
 #include "sink/shard_data.hpp"
 #include "sink/shard_index.hpp"
 #include "sink/stored_dataset.hpp"
@@ -252,7 +252,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     std::uint64_t shard_values = 0;  // bytes of the values before compression
     unsigned rows_file = 0;
   } progress_;
-  hdf5::RowsInWork rows_;
+  hdf5::PartialChunks rows_;
   std::optional<hdf5::ShardData> data_;
 };
 

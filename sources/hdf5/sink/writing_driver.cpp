@@ -87,7 +87,8 @@ herr_t no_features(const H5FD_t*, unsigned long* flags) {
 
 haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
   OpenWritten& f = written_of(file);
-  // The heap of strings is raw data for the library too, but comes without `next_data`.
+  // To the library, the heap of strings is raw data as well. `next_data` is not set for it, so it is placed like
+  // metadata.
   if (type == H5FD_MEM_DRAW && state_of(f).next_data != HADDR_UNDEF)
     return std::exchange(state_of(f).next_data, HADDR_UNDEF);
   if (type == H5FD_MEM_SUPER) {
@@ -149,7 +150,7 @@ const H5FD_class_t& writing_class() {
     H5FD_class_t d{};
 #ifdef H5FD_CLASS_VERSION
     d.version = H5FD_CLASS_VERSION;
-    d.value = static_cast<H5FD_class_value_t>(514);  // a number that any program may use
+    d.value = static_cast<H5FD_class_value_t>(481);  // 256 to 511 are for drivers that are not registered
 #endif
     d.name = "penstock-writing";
     d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
@@ -180,7 +181,7 @@ WritingDriver::~WritingDriver() = default;
 
 Handle WritingDriver::create(std::string& said) {
   static hid_t driver = -1;
-  // Other code may have closed the library since, by H5close(), and with it the driver.
+  // Since the last call, other code may have closed the library with H5close(), and with it the driver.
   if (driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&writing_class());
   const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
   if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) {
@@ -190,7 +191,7 @@ Handle WritingDriver::create(std::string& said) {
   opening = &state_;
   Handle file(H5Fcreate(state_->name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   opening = nullptr;
-  if (!file) said = library_says();  // asked immediately, because every successful call clears the message
+  if (!file) said = library_says();  // at once, because every successful call clears the message
   return file;
 }
 

@@ -160,7 +160,7 @@ void Column::append_key(const std::byte* value, std::string& to) const {
     case DType::i64:
       return add(std::int64_t{});
     default:
-      to += std::to_string(number);  // a smaller type has left the upper bytes 0
+      to += std::to_string(number);  // the upper bytes are 0 if the type is smaller
   }
 }
 

@@ -37,7 +37,7 @@ class Column {
   /// Gives the value of a stored row to `out`. `stays`: whether the row's memory stays valid. If so, and if the value
   /// is stored in its final form, gives a view of the row's memory. REQUIRES: not `variable`.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
-  /// Reads a row's value with the library, from a dataset whose way is `rows`, and gives it to `out`.
+  /// Reads a row's value with the HDF5 library and gives it to `out`. `dataset` is read by rows (`Hdf5Way::rows`).
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
             SampleBuilder& out) const;
 

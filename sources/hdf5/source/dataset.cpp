@@ -125,8 +125,8 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   }
 }
 
-// Returns whether the whole dataset may be read into memory. That asks the library for each chunk. So there must not be
-// many more chunks than the file has room for their positions, which take 8 bytes each.
+// Returns whether the whole dataset may be read into memory. Reading it asks the library for each chunk. So the number
+// of chunks is limited: 1024, plus the number of 8-byte positions for which the file has room.
 bool Dataset::worth_keeping() const noexcept { return chunks_ <= most_unwritten_kept + file_->bytes() / 8; }
 
 void Dataset::go(Hdf5Way way, std::string reason) {

@@ -20,7 +20,7 @@ namespace penstock::hdf5 {
 
 /// What is known about the other files that have a dataset's values.
 struct OtherFiles {
-  std::vector<std::string> files;  ///< other files that have values; the names of missing files too
+  std::vector<std::string> files;  ///< names of other files that have values, including missing files
   /// Sentences about the first few stretches of rows that can't be read because of these files.
   std::vector<std::string> faults;
   std::vector<std::uint64_t> lost;  ///< all rows that can't be read, in the form of `DatasetFacts::lost`; not checked

@@ -13,7 +13,7 @@ namespace penstock::hdf5 {
 /// Returns all fields of a file, for a source whose options name no fields. Every dataset that has a dimension is a
 /// field, in the order of their paths' bytes. In a compound dataset, every column is a field. Adds sentences about
 /// datasets that are left out to `left_out`. @throws Error(schema_mismatch) if the datasets' first dimensions differ,
-/// or there is no field.
+/// or there is no field. If there is no field because datasets can't be read, @throws Error(unsupported).
 std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& left_out);
 
 /// Returns for example "x", "group/x", "cells/area".

@@ -13,11 +13,12 @@
 
 namespace penstock::hdf5 {
 
-/// Returns where the chunk whose first element is `first` is stored, within the file; none if it was never written.
-/// Asks the library, which reads only the file's index of chunks. @throws Error(corrupt | io).
+/// Returns where in the file a chunk is stored; none if the chunk was never written. `first`: the coordinates of the
+/// chunk's first element. Asks the library, which reads only the file's index of chunks. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
-/// Stores the offsets of chunks of unfiltered rows, so that each is looked up only once. Any thread.
+/// Stores the offsets of chunks of unfiltered rows, so that each is looked up only once. If there are more than 2^24
+/// chunks, or more chunks than bytes in the file, it stores none, and each call looks up its chunk. Any thread.
 class ChunkOffsets {
  public:
   explicit ChunkOffsets(const Dataset& dataset);
@@ -27,6 +28,7 @@ class ChunkOffsets {
  private:
   std::uint64_t chunks_;
   /// One number per chunk: 0 if unknown so far, 1 if the chunk was never written, otherwise 2 + its offset.
+  /// Null if no offsets are stored.
   std::unique_ptr<std::atomic<std::uint64_t>[]> known_;
 };
 

@@ -23,8 +23,8 @@ class KeyPages {
 
   /// Returns a page of keys; none if it is not kept.
   Page find(std::uint64_t number);
-  /// Returns whether a page that is not kept should be read whole, because there is room for it, or because keys are
-  /// read in order.
+  /// Returns whether a page that is not kept should be read whole. It should if there is room for it, or if the last
+  /// such call was for this page or for the page before it.
   bool wants(std::uint64_t number);
   /// Keeps a page. A page without texts records that the page can't be read whole.
   void keep(std::uint64_t number, Page page);

@@ -16,8 +16,10 @@
 
 namespace penstock::hdf5 {
 
-/// Finds the dataset, or the column of a compound dataset, that has the keys. `name`: the name that it has as a field.
-/// @throws Error(not_found) if there is no such dataset or column; what opening the dataset throws.
+/// Finds the dataset, or the column of a compound dataset, that has the keys. `name`: the name that this dataset or
+/// column has as a field.
+/// Does not check that the column exists. @throws Error(not_found) if there is no such dataset; Error(invalid_argument)
+/// if `name` is empty; also errors of opening the dataset.
 Hdf5Field find_keys(const std::shared_ptr<const File>& file, const std::string& name);
 
 /// The keys of one file's records. Immutable; any thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens one part of a source: its main file, and files that have other fields of the same records. Finds their keys,
-// their fields, and the tables that have the fields.
+// Opens one part of a source: its main file, and files that have other fields of the same records. Finds the keys and
+// fields of these records, and the tables that have the fields.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -167,7 +167,7 @@ void Hdf5Source::Impl::add_table(Part& part, const std::shared_ptr<const hdf5::F
                                  const std::string& dataset) {
   Table& table = part.tables.emplace_back(file, dataset, std::min(keep_left, options.max_kept_bytes));
   if (table.dataset.way() == Hdf5Way::kept) {
-    table.kept = std::make_unique<hdf5::KeptRows>();
+    table.kept = std::make_unique<hdf5::RowsInMemory>();
     keep_left -= table.dataset.rows() * table.dataset.row_bytes();
   }
   if (table.dataset.plain_rows()) table.chunk_offsets = std::make_unique<hdf5::ChunkOffsets>(table.dataset);

@@ -59,9 +59,9 @@ void copy_stored(const Dataset& dataset, std::uint64_t first, std::uint64_t rows
 }
 
 // Copies the values of rows whose stored bytes must be taken apart or converted.
-class RowsByValue {
+class RowConverter {
  public:
-  RowsByValue(const Table& table, std::size_t column, const Field& field)
+  RowConverter(const Table& table, std::size_t column, const Field& field)
       : table_(table), column_(table.columns[column]), sample_(Schema{field}) {}
 
   void give(std::span<const std::byte> row, std::span<std::byte> to) {
@@ -86,7 +86,7 @@ class RowsByValue {
 void copy_by_value(const Table& table, std::size_t column, const Field& field, std::uint64_t first, std::uint64_t rows,
                    bool verify_checksum, Workspaces& workspaces, std::span<std::byte> out) {
   const Dataset& dataset = table.dataset;
-  RowsByValue values(table, column, field);
+  RowConverter values(table, column, field);
   const std::size_t value_bytes = rows == 0 ? 0 : out.size() / rows;
   const auto place = [&](std::uint64_t row) { return out.subspan((row - first) * value_bytes, value_bytes); };
   if (dataset.way_unkept() == Hdf5Way::rows) {
@@ -122,7 +122,7 @@ void copy_rows(const Table& table, std::size_t column, const Field& field, std::
       std::ranges::copy(all, out.begin());
       return;
     }
-    RowsByValue values(table, column, field);
+    RowConverter values(table, column, field);
     const std::size_t value_bytes = out.size() / rows;
     for (std::uint64_t i = 0; i < rows; ++i)
       values.give(all.subspan(i * dataset.row_bytes(), dataset.row_bytes()), out.subspan(i * value_bytes, value_bytes));

@@ -54,14 +54,14 @@ std::uint64_t free_for(const StoreFiles& files) {
 }
 
 // A write transaction. The destructor aborts it if it was not committed.
-class Writing {
+class WriteTransaction {
  public:
-  explicit Writing(const Environment& environment) : environment_(environment) {
+  explicit WriteTransaction(const Environment& environment) : environment_(environment) {
     check(mdb_txn_begin(environment.handle(), nullptr, 0, &txn_), "beginning to write", environment.file());
   }
-  Writing(const Writing&) = delete;
-  Writing& operator=(const Writing&) = delete;
-  ~Writing() {
+  WriteTransaction(const WriteTransaction&) = delete;
+  WriteTransaction& operator=(const WriteTransaction&) = delete;
+  ~WriteTransaction() {
     if (txn_ != nullptr) mdb_txn_abort(txn_);
   }
   MDB_txn* get() const noexcept { return txn_; }
@@ -80,7 +80,7 @@ class Writing {
   MDB_txn* txn_ = nullptr;
 };
 
-void put_manifest(Writing& writing, const Manifest& manifest) {
+void put_manifest(WriteTransaction& writing, const Manifest& manifest) {
   writing.put(manifest_key, to_json(manifest));
   writing.commit();
 }
@@ -142,7 +142,7 @@ CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options,
   advice_ = std::make_unique<ValueAdviser>(environment_, keys_, *addresses_of_advice_);
 }
 
-// Only the process that has the lock writes. Others read what it has written.
+// Only the process that has the lock writes. Other processes read what it has written.
 void CacheStore::open_environment() {
   try {
     while (!begin_writing()) {
@@ -168,7 +168,7 @@ bool CacheStore::begin_writing() {
       if (error.code() != Errc::out_of_memory || map_bytes < min_map_bytes) throw;
     }
   }
-  Writing writing(*environment_);
+  WriteTransaction writing(*environment_);
   const auto there = manifest_of(writing.get(), *environment_);
   if (!there) {
     if (entries_of(writing.get(), *environment_) != 0)
@@ -205,7 +205,7 @@ bool CacheStore::begin_writing() {
   }
   put_manifest(writing, cache_manifest(key_));
   remove_mark();
-  environment_.reset();  // opened again, it learns from the first value where its map begins
+  environment_.reset();  // once it is opened again, it learns from the first value where its map begins
   return false;
 }
 
@@ -278,7 +278,7 @@ void CacheStore::committed(std::span<const WaitingRecord> records) {
     if (!record.replaces) continue;
     mended_.fetch_add(1, std::memory_order_relaxed);
     clear(damaged_, record.index);
-    clear(offered_, record.index);  // it may be found damaged again
+    clear(offered_, record.index);  // so that it can be replaced again if it is damaged again
   }
   complete_if_full();
 }
@@ -289,7 +289,7 @@ void CacheStore::complete_if_full() {
   Manifest manifest = cache_manifest(key_);
   manifest.complete = true;
   manifest.count = records_;
-  Writing writing(*environment_);
+  WriteTransaction writing(*environment_);
   put_manifest(writing, manifest);
   complete_ = true;
   commits_.fetch_add(1, std::memory_order_release);

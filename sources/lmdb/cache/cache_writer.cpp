@@ -20,8 +20,8 @@ namespace penstock::lmdb {
 
 namespace {
 
-// These limits say when a commit begins. A commit waits for the disk, so it should have much to write. But the more
-// records wait, the more are lost if the process is killed.
+// A transaction begins when this many bytes wait, or this long after the first record came. A commit waits for the
+// disk, so it should have much to write. But the more records wait, the more are lost if the process is killed.
 constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
 // Limits of one transaction. They also limit how many records are lost if a transaction fails.
@@ -149,8 +149,9 @@ void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   }
 }
 
-// Returns how many of the records one transaction may write without making the file larger than its limit. Counts the
-// most bytes that a record can take: half-full leaves or separate pages, and new pages of the tree.
+// Returns how many of the records the next transaction writes. It keeps to the limits of a transaction, and doesn't
+// make the file larger than the file's limit. Counts for each record the most bytes that it can take: half-full leaves
+// or separate pages, and new pages of the tree.
 std::size_t CacheWriter::count_for_one(std::span<const WaitingRecord> records) const {
   MDB_envinfo info{};
   MDB_stat stat{};

@@ -12,9 +12,9 @@ namespace penstock {
 
 namespace {
 
-class CacheOnDisk final : public CacheMaker {
+class LmdbCacheMaker final : public CacheMaker {
  public:
-  CacheOnDisk(std::string path, LmdbCacheOptions options) : path_(std::move(path)), options_(options) {}
+  LmdbCacheMaker(std::string path, LmdbCacheOptions options) : path_(std::move(path)), options_(options) {}
   void check(const CacheKey& key) const override {
     if (!key.identified && !options_.allows.unversioned)
       throw Error(
@@ -38,7 +38,7 @@ class CacheOnDisk final : public CacheMaker {
 Stage cache(std::string path, LmdbCacheOptions options) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw Error(Errc::invalid_argument, "give the cache a folder").with_stage("cache");
-  return cache(std::make_shared<CacheOnDisk>(std::move(path), options), options.allows);
+  return cache(std::make_shared<LmdbCacheMaker>(std::move(path), options), options.allows);
 }
 
 }  // namespace penstock

@@ -20,7 +20,7 @@ namespace penstock::lmdb {
 
 namespace {
 
-struct Stores {
+struct OpenCaches {
   std::recursive_mutex mutex;  // held while a store is opened or closed, so that no store is opened while its last user
                                // is still closing it
   std::condition_variable_any closed;
@@ -28,8 +28,8 @@ struct Stores {
 };
 
 // Never destroyed, because pipelines in other static objects may be destroyed later.
-Stores& stores() {
-  static Stores* const one = new Stores;
+OpenCaches& stores() {
+  static OpenCaches* const one = new OpenCaches;
   return *one;
 }
 

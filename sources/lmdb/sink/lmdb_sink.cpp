@@ -250,7 +250,7 @@ class LmdbSink::Impl {
     }
   }
 
-  // Marks the store as being updated. If this update is stopped, only an update continues it.
+  // Marks the store as being updated. If this update is stopped, only another update can continue it.
   void begin_update() {
     Manifest marked = wanted_;
     marked.updating = true;
@@ -272,8 +272,8 @@ class LmdbSink::Impl {
     }
   }
 
-  // Compares the manifest `marked` with this run's. Decides whether this run updates or continues the store, or finds
-  // it finished. `file`: the file that has the manifest.
+  // Compares the manifest `marked` with this run's. Decides whether this run updates, continues or extends the store,
+  // or leaves it because it is finished. `file`: the file that has the manifest.
   // @throws Error(invalid_argument | state_mismatch), and what `parse_manifest` throws.
   void compare(const std::string& marked, const std::string& file, std::uint64_t size) {
     Manifest there;

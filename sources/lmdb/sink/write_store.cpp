@@ -95,8 +95,8 @@ std::uint64_t WriteStore::pages_for(std::size_t bytes) const noexcept {
   return (bytes + page_header + page_bytes_ - 1) / page_bytes_ + tree_pages_a_put;
 }
 
-// Makes sure that the next put does not fill the map, because then the whole transaction would be lost. If the put
-// might fill it, commits, and grows the map. A commit also needs room for its list of freed pages, which has at most 8
+// Makes sure that the next put does not fill the map: a full map would lose the whole transaction. If the put might
+// fill the map, commits, and grows the map. A commit also needs room for its list of freed pages, which has at most 8
 // bytes per changed page.
 void WriteStore::make_room(std::size_t bytes) {
   const auto room = [&] {

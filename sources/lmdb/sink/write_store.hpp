@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/heap_end.hpp"
+#include "common/heap_trim_guard.hpp"
 #include "store/environment.hpp"
 #include "store/files.hpp"
 
@@ -74,7 +74,7 @@ class WriteStore {
   std::uint64_t free_pages_ = 0;   ///< at least this many pages are left in the map
   std::uint64_t dirty_pages_ = 0;  ///< at most this many pages were changed by the transaction
   std::size_t uncommitted_bytes_ = 0;
-  common::HeapEnd heap_end_;  ///< keeps the heap from shrinking when a transaction's pages are freed
+  common::HeapTrimGuard heap_end_;  ///< keeps the heap from shrinking when a transaction's pages are freed
   bool failed_ = false;
   bool syncs_;  ///< sync every commit
 };

@@ -23,7 +23,7 @@ std::int64_t as(const std::byte* data) {
   return static_cast<std::int64_t>(value);
 }
 
-// Returns the function that makes a label from a number of the type; null if not every number of the type is a label.
+// Returns the function that makes a label from a number of the type; null if some numbers of the type can't be labels.
 using ToLabel = std::int64_t (*)(const std::byte*);
 ToLabel to_label(DType dtype) {
   switch (dtype) {

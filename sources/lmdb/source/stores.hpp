@@ -28,7 +28,7 @@ class LmdbSource::Stores {
   std::uint64_t size() const noexcept { return ends_.back(); }
   /// Returns the index in the source of a store's first record.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
-  /// Returns the store of a record, which must be below `size()`.
+  /// Returns the index of the store that has record `index`, or the number of stores if none has it.
   std::size_t store_of(std::uint64_t index) const noexcept;
   /// Returns the stores' schema. All stores have the same, including the names of classes.
   const Schema& schema() const noexcept { return first().schema; }

@@ -46,7 +46,7 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
   handle.reset();
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
-  // Allows `open_table` to open a named table, to distinguish it from a record.
+  // `open_table` tries to open some records as named tables, to find out whether they are.
   check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
@@ -80,7 +80,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
     made->by_wish_ = true;
     made->without_lock_file_ = "nobody else uses it, and nothing is to be written beside what is read";
   } else if (room.no_room() && !room.in_use) {
-    // No process uses the lock file, so no process has the store open for writing, and it is read without the file.
+    // No process uses the lock file, so no process has the store open for writing. The store is read without the lock
+    // file.
     made->without_lock_file_ = "there is no room for it on the disk";
   } else if (room.no_room()) {
     throw write_error(room.code, "keeping room for the lock file, which another process uses", files.lock,

@@ -20,9 +20,11 @@ namespace penstock::lmdb {
 /// open a file twice.
 class Environment {
  public:
-  /// Opens a store for reading only. If the lock file can't be created, or has no room on the disk, the store is read
-  /// without it, and this library's writers are kept out. With `lock_file` false, the store is read without the lock
-  /// file if no process uses that file. @throws Error(corrupt) if the file lacks pages that are not free.
+  /// Opens a store for reading only. If the lock file can't be created or written, or the disk has no room for it, the
+  /// store is read without it. This library's writers are then kept out. With `lock_file` false, the store is read
+  /// without the lock file if no process uses that file.
+  /// @throws Error(corrupt) if the file lacks pages that are not free; what `write_error` returns if another process
+  /// uses the lock file, but the disk has no room for it.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead, bool lock_file);
   /// Opens a store for writing. If the data file is empty, creates the store.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
@@ -37,8 +39,8 @@ class Environment {
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Explains why the store is read without a lock file. Returns an empty text if it has one. `wanted`: whether the
-  /// caller wants a lock file.
+  /// Explains why the store is read without a lock file. Returns an empty text if it is read with one. `wanted`:
+  /// whether the caller wants a lock file.
   std::string without_lock_file(bool wanted) const;
   /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add the lock file later.
   /// Instead, from this call on, this library's writers are kept out.
@@ -70,7 +72,7 @@ class Environment {
     return base_ == nullptr ? 0 : static_cast<std::uint64_t>(static_cast<const std::byte*>(value) - base_);
   }
   bool map_known() const noexcept { return base_ != nullptr; }
-  /// Returns whether the value is within the file. A damaged tree may point anywhere.
+  /// Returns whether the value is within the file, or true unless `map_known`. A damaged tree may point anywhere.
   bool holds(const MDB_val& value) const noexcept {
     return base_ == nullptr ||
            ends_within(offset_of(value.mv_data), value.mv_size, file_bytes_.load(std::memory_order_relaxed)) ||

@@ -55,9 +55,9 @@ int write_zeros(int fd) {
   return uninterrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
-// Creates a missing lock file whose space is reserved before it gets its name, so that no process opens it earlier.
-// LMDB treats a file of zeros like one that an earlier process left. Returns 0 or the system's error code, or nothing
-// if the file system can't do that, or another process was faster.
+// Creates a missing lock file. The file gets its name only after its space is reserved, so no process opens it before
+// that. LMDB treats a file of zeros like one that an earlier process left. Returns 0 or the system's error code, or
+// nothing if the file system can't do that, or another process was faster.
 std::optional<int> make_with_room(const std::string& file) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";

@@ -13,8 +13,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/json_document.hpp"
 #include "common/json_input.hpp"
+#include "common/owned_json.hpp"
 
 namespace penstock::lmdb {
 
@@ -112,7 +112,7 @@ Field field_from(const ReadJson& json) {
 }  // namespace
 
 std::string to_json(const Manifest& manifest) {
-  common::JsonDocument<Json> document{Json::object()};
+  common::OwnedJson<Json> document{Json::object()};
   Json& json = *document;
   // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
   // destructor.
@@ -133,7 +133,7 @@ std::string to_json(const Manifest& manifest) {
 
 Manifest parse_manifest(std::string_view text) {
   try {
-    const common::JsonDocument document(ReadJson::parse(text));
+    const common::OwnedJson document(ReadJson::parse(text));
     const ReadJson& json = *document;
     if (json.at("format") != format_name) throw Error(Errc::corrupt, "the manifest is not penstock's");
     const auto version = common::whole_number<std::int64_t>(json.at("version"));

@@ -30,7 +30,7 @@ struct Manifest {
 };
 
 std::string to_json(const Manifest& manifest);
-/// @throws Error(corrupt | unsupported), without a file.
+/// @throws Error(corrupt | unsupported), which names no file.
 Manifest parse_manifest(std::string_view json);
 
 }  // namespace penstock::lmdb

@@ -7,7 +7,7 @@
 
 namespace penstock::slide {
 
-/// Returns the whole number that up to 8 bytes of a file store.
+/// Reads up to 8 bytes of a file as one whole number.
 inline std::uint64_t number_of(std::span<const std::byte> bytes, bool big_endian) noexcept {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i)

@@ -39,8 +39,8 @@ struct SlideFile {
   SlideWish wish;                ///< the settings with which it was opened
   std::string region_file;       ///< its file of regions; empty: there is none, or regions are not asked for
   std::optional<FileMark> mark;  ///< none: the slide comes from an index, and its file was not opened
-  FileSample sample;
-  FileSample others;             ///< identifies `wish.other_files`
+  FileDigest sample;
+  FileDigest others;             ///< identifies `wish.other_files`
   bool passed_over = false;      ///< not opened, because another process has its records
   std::optional<Error> failure;  ///< why it can't be read
 

@@ -165,7 +165,8 @@ bool is_tile(std::int32_t width, std::int32_t height) {
   return width > 0 && height > 0 && width <= most && height <= most;
 }
 
-// Returns whether a file of `file_bytes` bytes can contain the array, and the array has an element for each of `tiles`.
+// Returns whether a file of `file_bytes` bytes can contain the array, and the array has an element for each of the
+// `tiles` tiles.
 bool is_array(const StoredArray& array, std::uint64_t tiles, std::uint64_t file_bytes) {
   const std::uint64_t each = array.element_bytes;
   if ((each != 2 && each != 4 && each != 8) || array.count < tiles || tiles > file_bytes / each) return false;

@@ -25,8 +25,9 @@ struct IndexContent {
   std::uint64_t frames = 0, bytes = 0;
 };
 
-/// Reads an index; none if the file does not exist. If the index is incomplete, reads its complete entries. @throws
-/// Error(corrupt) if it is not an index, or damaged; Error(io).
+/// Reads an index; none if the file does not exist. From a file whose name ends with ".partial", reads the entries
+/// before the first incomplete or damaged one. For any other file, an incomplete or damaged entry is Error(corrupt).
+/// @throws Error(corrupt) if the file is not an index; Error(unsupported) if its version is different; Error(io).
 std::optional<IndexContent> read_index(const std::string& path);
 
 /// Writes an index. Until the index is complete, its file is called `partial_of(path)`. Keys of items are the slides'

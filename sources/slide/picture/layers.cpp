@@ -19,7 +19,7 @@ constexpr double least_outlined = 5;  // pixels from place to place; outlines of
 
 }  // namespace
 
-Layers::Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
+Layers::Layers(const SlideFile& slide, const Slides& options, const PictureMapping& overview, SmallPicture small,
                std::int32_t scale)
     : slide_(slide),
       options_(options),

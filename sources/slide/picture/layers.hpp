@@ -13,7 +13,7 @@
 #include "file/slide_file.hpp"
 #include "picture/bitmap.hpp"
 #include "picture/caption.hpp"
-#include "picture/overview.hpp"
+#include "picture/picture_mapping.hpp"
 #include "picture/place_outcomes.hpp"
 #include "tissue/tissue_mask.hpp"
 
@@ -35,7 +35,7 @@ inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
 class Layers {
  public:
   /// `scale`: pixels of the picture per pixel of the font; lines have this width.
-  Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
+  Layers(const SlideFile& slide, const Slides& options, const PictureMapping& overview, SmallPicture small,
          std::int32_t scale);
 
   /// Colours pixels by the outcome of their places.
@@ -48,7 +48,7 @@ class Layers {
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
 
   Bitmap& picture() noexcept { return picture_; }
-  /// Returns the lines of the drawn layers.
+  /// Returns the legend's lines for the layers that were drawn.
   std::vector<LegendEntry>& legend() noexcept { return legend_; }
 
  private:
@@ -65,7 +65,7 @@ class Layers {
 
   const SlideFile& slide_;
   const Slides& options_;
-  const Overview& overview_;
+  const PictureMapping& overview_;
   const std::int32_t scale_;
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;

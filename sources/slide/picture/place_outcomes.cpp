@@ -47,7 +47,7 @@ class Cover {
 
 // Sets the outcomes for a slide of which all places are records. Uses only the grid's columns and rows, because a grid
 // may have too many places to look at each.
-void mark_all(const SlideFile& slide, const Slides& options, const Overview& overview,
+void mark_all(const SlideFile& slide, const Slides& options, const PictureMapping& overview,
               std::vector<PlaceOutcome>& outcomes) {
   std::vector<PlaceOutcome> columns(static_cast<std::size_t>(overview.width()), PlaceOutcome::no_place);
   std::vector<PlaceOutcome> rows(static_cast<std::size_t>(overview.height()), PlaceOutcome::no_place);
@@ -92,7 +92,7 @@ PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, cons
   return places;
 }
 
-std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const Overview& overview,
+std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const PictureMapping& overview,
                                       const PlaceOutcomes& places) {
   const auto width = static_cast<std::size_t>(overview.width()), height = static_cast<std::size_t>(overview.height());
   std::vector<PlaceOutcome> outcomes(width * height, PlaceOutcome::no_place);

@@ -9,7 +9,7 @@
 #include <penstock/sources/slide.hpp>
 
 #include "file/slide_file.hpp"
-#include "picture/overview.hpp"
+#include "picture/picture_mapping.hpp"
 #include "tissue/tissue_mask.hpp"
 
 namespace penstock::slide {
@@ -32,7 +32,7 @@ struct PlaceOutcomes {
 PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 /// Returns the outcome of each pixel of the picture, row by row.
-std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const Overview& overview,
+std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const PictureMapping& overview,
                                       const PlaceOutcomes& places);
 
 }  // namespace penstock::slide

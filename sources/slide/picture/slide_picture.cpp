@@ -14,7 +14,7 @@
 #include "picture/bitmap.hpp"
 #include "picture/caption.hpp"
 #include "picture/layers.hpp"
-#include "picture/overview.hpp"
+#include "picture/picture_mapping.hpp"
 #include "regions/region_origin.hpp"
 #include "regions/region_places.hpp"
 #include "regions/region_plane.hpp"
@@ -39,7 +39,7 @@ class SlideDrawing {
     if (source.k > most_k)
       throw slide::error_in(slide_.path, Errc::limit_exceeded,
                             "the slide is more than 4096 times as large as its picture would be; take a larger `side`");
-    const slide::Overview overview(slide_, source);
+    const slide::PictureMapping overview(slide_, source);
     const std::int32_t longer = std::max(overview.width(), overview.height());
     slide::Caption caption;
     caption.scale = std::max(1, (longer + pixels_a_scale / 2) / pixels_a_scale);
@@ -80,7 +80,7 @@ class SlideDrawing {
   static constexpr std::int32_t pixels_a_scale = 500;
 
   // Draws the edges of each class that affects places, each in its own colour.
-  void draw_regions(slide::Layers& layers, const slide::Overview& overview) const {
+  void draw_regions(slide::Layers& layers, const slide::PictureMapping& overview) const {
     if (slide_.region_file.empty()) return;
     const SlideRegions& rules = impl_.options.regions;
     const slide::Regions regions = slide::read_placed_regions(slide_, rules).regions;

@@ -10,7 +10,7 @@
 
 namespace penstock::slide {
 
-/// A Scratch for code outside of a runner. Its memory is valid as long as it lives.
+/// A Scratch for code outside of a runner. The memory is valid as long as the object exists.
 class HeapScratch final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {

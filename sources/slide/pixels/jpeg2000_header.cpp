@@ -64,7 +64,7 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
 // What the main header says about size and coding.
-struct Stream {
+struct CodestreamHeader {
   std::span<const std::byte> bytes;
   std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles: the codestream's own
   std::uint64_t tiles() const { return divided_up(width, tile_width) * divided_up(height, tile_height); }
@@ -74,7 +74,7 @@ struct Stream {
 
 // Checks a coding style, which alone decides how much memory and time OpenJPEG takes. `at`: the position of the number
 // of decompositions. The sizes of blocks come after that number, then, if `style` requires it, the sizes of precincts.
-void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
+void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
   constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
   const std::uint64_t decompositions = number(stream.bytes, at, 1);
   if (decompositions > most_decompositions) damaged("says that it has more than 32 decompositions");
@@ -113,7 +113,7 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
 
 // Checks all markers of the main header and of the headers of tile parts. Refuses markers that are not expected in a
 // slide, and markers that change the coding after it is set.
-void check_markers(const Stream& stream) {
+void check_markers(const CodestreamHeader& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;
   std::uint64_t layers = 0;
@@ -182,7 +182,7 @@ Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jp
   if (width != static_cast<std::uint64_t>(facts.width) || height != static_cast<std::uint64_t>(facts.height))
     throw Error(Errc::corrupt, "its JPEG 2000 has " + std::to_string(width) + "x" + std::to_string(height) +
                                    " pixels, not " + std::to_string(facts.width) + "x" + std::to_string(facts.height));
-  const Stream sizes{stream, width, height, at_32(24), at_32(28)};
+  const CodestreamHeader sizes{stream, width, height, at_32(24), at_32(28)};
   if (sizes.tile_width == 0 || sizes.tile_height == 0) damaged("says that its tiles have no pixels");
   // OpenJPEG allocates kilobytes per tile.
   constexpr std::uint64_t most_tiles = 256;

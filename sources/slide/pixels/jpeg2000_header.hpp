@@ -17,11 +17,11 @@ struct Jpeg2000Header {
 };
 
 /// Checks the header of a codestream, or of a JP2 file.
-/// @throws Error(corrupt) if
+/// @throws Error(corrupt), for example if
 /// - the size differs from `facts`;
-/// - the parts of tiles don't follow each other;
+/// - a tile part extends past the end of the data, or its header past the end of the part;
 /// - there are more packets than bytes that could hold them.
-/// @throws Error(unsupported) if
+/// @throws Error(unsupported), for example if
 /// - a pixel does not have three values of 8 bits;
 /// - a part changes the coding;
 /// - decoding would take much memory.

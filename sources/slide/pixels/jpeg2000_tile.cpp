@@ -141,7 +141,7 @@ void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const 
 }  // namespace
 
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
-                     std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end) {
+                     std::byte* into, std::ptrdiff_t stride, common::HeapTrimGuard& heap_end) {
   const Jpeg2000Header header = read_jpeg2000_header(encoded, facts);
   // If pixels share samples of colour, the area must begin at the first of the pixels that share one.
   Box area{box.top / header.down[1] * header.down[1], box.left / header.across[1] * header.across[1], 0, 0};

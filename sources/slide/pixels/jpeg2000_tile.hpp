@@ -8,7 +8,7 @@
 
 #include <penstock/extend/image_op.hpp>
 
-#include "common/heap_end.hpp"
+#include "common/heap_trim_guard.hpp"
 
 namespace penstock::slide {
 
@@ -23,6 +23,6 @@ struct Jpeg2000Facts {
 /// repeats samples. With `verify`, decodes the whole tile. `heap_end` must belong to the calling thread. @throws
 /// Error(corrupt | unsupported | out_of_memory).
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
-                     std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end);
+                     std::byte* into, std::ptrdiff_t stride, common::HeapTrimGuard& heap_end);
 
 }  // namespace penstock::slide

@@ -14,8 +14,8 @@ struct Range {
 };
 Range centres_in(std::int64_t begin, std::int64_t size, std::int64_t image, std::int64_t level, std::int64_t k,
                  std::int32_t count) {
-  // The centre of pixel i is at (2i + 1) k / 2 of the level. Returns the first pixel whose centre is at or after the
-  // position `at` of the image.
+  // The centre of pixel i has the coordinate (2i + 1) k / 2, in pixels of the level. Returns the first pixel whose
+  // centre is at or after the position `at` of the image.
   const auto first = [&](std::int64_t at) {
     const std::int64_t above = 2 * level * at - image * k, below = 2 * image * k;
     return std::clamp<std::int64_t>(above <= 0 ? 0 : (above + below - 1) / below, 0, count);

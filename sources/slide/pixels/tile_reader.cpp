@@ -127,8 +127,9 @@ void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded,
 
 }  // namespace
 
-// Holds a worker as long as it lives. Prefers the worker that this thread had before, because that worker's memory is
-// in the core's cache. If each thread took the worker that was used last, threads would keep swapping workers.
+// Holds a worker as long as the lease exists. Prefers the worker that this thread had before, because that worker's
+// memory is in the core's cache. If each thread took the worker that was used last, threads would keep swapping
+// workers.
 class TileReader::Lease {
  public:
   explicit Lease(TileReader& reader) : reader_(reader) {

@@ -15,7 +15,7 @@
 #include <penstock/extend/image_op.hpp>
 #include <penstock/extend/jpeg_stream_decoder.hpp>
 
-#include "common/heap_end.hpp"
+#include "common/heap_trim_guard.hpp"
 #include "file/open_files.hpp"
 #include "file/slide_file.hpp"
 
@@ -36,7 +36,7 @@ struct OpenedSlide {
   std::shared_ptr<const FileDescriptor> file;
 };
 
-/// Any thread.
+/// Decodes tiles of slides' files. Any thread.
 class TileReader {
  public:
   TileReader(std::size_t most_open_files, std::shared_ptr<KnownFiles> known)
@@ -64,8 +64,8 @@ class TileReader {
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
-    common::HeapEnd heap_end;  // keeps the end of the heap of `user`
-    std::thread::id user;      // the thread that used the worker last
+    common::HeapTrimGuard heap_end;  // keeps the end of the heap of `user`
+    std::thread::id user;            // the thread that used the worker last
   };
   class Lease;
 

@@ -34,7 +34,8 @@ enum class Role : std::uint8_t {
 };
 
 // QuPath writes NaN and Infinity for some measurements, which JSON does not allow. Returns the text with numbers of the
-// same length in their place. These numbers can't be coordinates on a slide. Returns an empty text if there are none.
+// same length in their place. These numbers can't be coordinates on a slide. Returns an empty text if `text` has
+// neither.
 std::string without_special_numbers(std::string_view text) {
   constexpr std::string_view not_a_number = "NaN", infinity = "Infinity", none = "9e9", other = "9e9     ";
   std::string plain;

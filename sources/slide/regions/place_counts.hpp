@@ -14,7 +14,7 @@ namespace penstock::slide {
 
 /// Where places are on a plane of regions. The places are in rows. All places of a row cover the same pixel rows of the
 /// plane, [from, to). From one row of places to the next, neither `from` nor `to` decreases.
-struct PlacesOnPlane {
+struct PlacesOnRegionPlane {
   struct Range {
     std::int32_t from = 0, to = 0;
   };
@@ -44,7 +44,7 @@ struct WantedBits {
 /// the place covers. `count`: how many pixels of the place are in rows [first, end) and are `wanted`. Takes time
 /// proportional to the pixels of rows [first, end) and to the number of places.
 template <class Tell>
-void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, WantedBits wanted, std::int32_t first,
+void count_in_places(const RegionPlane& plane, const PlacesOnRegionPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {
   const auto width = static_cast<std::size_t>(plane.grid().width);
   // `in_column`: the number of wanted pixels in each column of the rows [low, high). `before`: the sum of `in_column`
@@ -55,7 +55,7 @@ void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, Want
     const std::uint8_t* const pixels = plane.row(y);
     for (std::size_t x = 0; x < width; ++x) in_column[x] += (pixels[x] & wanted.mask) == wanted.bits ? times : 0;
   };
-  for (const PlacesOnPlane::Row& row : places.rows) {
+  for (const PlacesOnRegionPlane::Row& row : places.rows) {
     const std::int32_t top = std::max(row.pixels.from, first), bottom = std::min(row.pixels.to, end);
     if (top >= bottom) continue;
     while (high < bottom) add(high++, 1);
@@ -63,7 +63,7 @@ void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, Want
     for (std::size_t x = 0; x < width; ++x) before[x + 1] = before[x] + in_column[x];
     const auto down = static_cast<std::uint64_t>(row.pixels.to - row.pixels.from);
     for (std::size_t i = 0; i < row.count; ++i) {
-      const PlacesOnPlane::Range& range = places.columns_of(row, i);
+      const PlacesOnRegionPlane::Range& range = places.columns_of(row, i);
       tell(row.first + i, down * static_cast<std::uint64_t>(range.to - range.from),
            before[static_cast<std::size_t>(range.to)] - before[static_cast<std::size_t>(range.from)]);
     }

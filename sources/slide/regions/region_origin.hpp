@@ -18,10 +18,10 @@ struct PlacedRegions {
 };
 
 /// Returns the regions of a slide; none if it has no file of regions. If the slide's bounds are not the whole slide,
-/// regions may count from the bounds or from the slide.
+/// coordinates of regions may count from the top left pixel of the bounds, or of the slide.
 /// @throws like read_region_file.
-/// @throws Error(unsupported), with the file, if neither `rules.origin` nor the file says which, or if the regions are
-/// a picture of bounds whose size is unknown.
+/// @throws Error(unsupported), with the file, if neither `rules.origin` nor the file says which of the two it is.
+/// Also if the file holds a picture that shows only the bounds, and OpenSlide does not say how large the bounds are.
 PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& rules);
 
 }  // namespace penstock::slide

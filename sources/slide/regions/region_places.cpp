@@ -70,9 +70,9 @@ MaskGrid region_grid(const SlideFile& slide, double mpp) {
 
 namespace {
 
-PlacesOnPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
-                      const std::function<SlideBox(const GridPlace&)>& box_of) {
-  PlacesOnPlane places;
+PlacesOnRegionPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
+                            const std::function<SlideBox(const GridPlace&)>& box_of) {
+  PlacesOnRegionPlane places;
   places.same_columns = true;
   for (std::uint64_t column = 0; column < slide.records.grid.columns(); ++column) {
     const MaskBox box = mask_box(slide.image.scale, grid, box_of({column, 0}));
@@ -85,9 +85,9 @@ PlacesOnPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
   return places;
 }
 
-PlacesOnPlane list_on(const SlideFile& slide, const MaskGrid& grid,
-                      const std::function<SlideBox(const GridPlace&)>& box_of) {
-  PlacesOnPlane places;
+PlacesOnRegionPlane list_on(const SlideFile& slide, const MaskGrid& grid,
+                            const std::function<SlideBox(const GridPlace&)>& box_of) {
+  PlacesOnRegionPlane places;
   std::vector<std::uint32_t> order(static_cast<std::size_t>(slide.records.grid.size()));
   std::iota(order.begin(), order.end(), std::uint32_t{0});
   const std::span<const Grid::Listed> listed = slide.records.grid.listed();
@@ -108,8 +108,8 @@ PlacesOnPlane list_on(const SlideFile& slide, const MaskGrid& grid,
 
 }  // namespace
 
-PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
-                        const std::function<SlideBox(const GridPlace&)>& box_of) {
+PlacesOnRegionPlane places_on(const SlideFile& slide, const MaskGrid& grid,
+                              const std::function<SlideBox(const GridPlace&)>& box_of) {
   return slide.records.grid.is_list() ? list_on(slide, grid, box_of) : grid_on(slide, grid, box_of);
 }
 
@@ -143,7 +143,7 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
     if (may_show(rules, one.name)) classes.names.push_back(one.name);
 
   RegionPlane plane(region_grid(slide, rules.mpp));
-  const PlacesOnPlane places = places_on(slide, plane.grid(), box_of);
+  const PlacesOnRegionPlane places = places_on(slide, plane.grid(), box_of);
   const std::int32_t end = plane.grid().height;
   const auto enough = [&](std::uint64_t pixels, std::uint32_t count) {
     return count != 0 && static_cast<double>(count) >= rules.least * static_cast<double>(pixels);

@@ -19,15 +19,15 @@ namespace penstock::slide {
 /// Returns whether a name, or "*", is in a list.
 bool is_listed(const std::vector<std::string>& list, const std::string& name);
 
-/// Returns whether records may show that class.
+/// Returns whether records may show the class `name`.
 bool may_show(const SlideRegions& rules, const std::string& name);
 
 /// Returns the plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) if it would be too large.
 MaskGrid region_grid(const SlideFile& slide, double mpp);
 
 /// Returns where the places of the slide's grid are on the plane `grid`. `box_of`: a place's box of the image.
-PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
-                        const std::function<SlideBox(const GridPlace&)>& box_of);
+PlacesOnRegionPlane places_on(const SlideFile& slide, const MaskGrid& grid,
+                              const std::function<SlideBox(const GridPlace&)>& box_of);
 
 /// The meaning of the bits of a plane.
 struct RegionBits {
@@ -51,8 +51,8 @@ struct ShownClasses {
   std::vector<std::uint8_t> shown;
 };
 
-/// Strikes out of `wanted` the places that the rules exclude. Returns the classes if `rules.field` is set. @throws like
-/// paint_regions.
+/// Strikes out of `wanted` the places that the rules don't allow. Returns the classes if `rules.field` is set. @throws
+/// like paint_regions.
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
                                    const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted);
 

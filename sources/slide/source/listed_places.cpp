@@ -72,7 +72,8 @@ void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t re
 
 // Checks that the list can belong to the slide.
 void check_slide(const SlideFile& slide, const SlideCoords& list) {
-  // The list's size may have been computed from a lower level, so it may differ by a pixel of that level.
+  // The slide's size in the list may have been computed from a coarser level, so it may be wrong by a pixel of that
+  // level.
   const double off = std::max(1.0, list.downsample);
   const auto is_other = [&](std::int64_t said, std::int64_t there) {
     return said != 0 && std::abs(static_cast<double>(said - there)) >= off;

@@ -24,7 +24,8 @@ struct SlideLists {
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
 /// Returns the places of a list that are on its slide. @throws Error(unsupported) if the list belongs to a different
-/// slide, or its places have a different size.
+/// slide, or its places have a different size than records. With `options.coords_of_any_size`, the size may be
+/// different.
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options);
 
 }  // namespace penstock::slide

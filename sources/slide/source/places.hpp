@@ -23,7 +23,8 @@ void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list);
 /// number in all processes, whichever slides each process opens.
 void take_classes(SlideFile& slide, const SlideRegions& regions);
 
-/// Leaves out the places that show too little tissue in `mask`, or that regions exclude.
+/// Leaves out the places that show too little tissue in `mask`, or that the rules of regions don't allow. The slide
+/// must not have more than 2^31 places. @throws Error(limit_exceeded | corrupt | unsupported | not_found | io).
 void choose_places(SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 }  // namespace penstock::slide

@@ -107,7 +107,7 @@ void SlideOpener::keep_one_of_each_series() {
   wanted_.resize(kept);
 }
 
-// Reads the table. Slides without a line are refused, or left out.
+// Reads the table. Refuses slides without a line, or leaves them out, as `options.unlisted` says.
 void SlideOpener::read_table() {
   if (options.labels.empty()) return;
   std::vector<std::string> without;

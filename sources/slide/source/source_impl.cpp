@@ -59,8 +59,8 @@ bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
-// Returns whether the level's tiles are blocks. They are if records share tiles, unless a record is made of so many
-// tiles that it shares only a few of them.
+// Returns whether the level's tiles are blocks. They are if this library decodes them and records share tiles. An
+// exception is an image that is scaled down, if a record is made of so many tiles that it shares only a few of them.
 bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   if (slide.image.level.codec == SlideCodec::openslide || slide.records.whole_tiles) return false;
   constexpr double most_bytes = 16 << 20;

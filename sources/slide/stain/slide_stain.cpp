@@ -23,7 +23,7 @@ std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std
                                      std::int64_t k, std::int32_t pixels) {
   std::vector<std::size_t> at(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < at.size(); ++i) {
-    // The centre of pixel x is at (2x + 1) / 2 of the image.
+    // Twice the coordinate of the centre of a pixel of the image: pixel x has its centre at x + 1/2.
     const std::int64_t twice = 2 * (begin + static_cast<std::int64_t>(i)) + 1;
     at[i] = static_cast<std::size_t>(std::min<std::int64_t>(twice * level / (2 * image * k), pixels - 1));
   }

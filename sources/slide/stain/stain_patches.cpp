@@ -14,7 +14,8 @@ constexpr std::int64_t patch_side = 128;
 std::vector<std::int64_t> squares_of(std::int32_t pixels, std::int32_t k, std::int64_t level, std::int64_t image) {
   std::vector<std::int64_t> squares(static_cast<std::size_t>(pixels));
   for (std::size_t i = 0; i < squares.size(); ++i) {
-    // The centre of pixel i is at (2i + 1) k / 2 of the level. The last pixel's centre may be outside of the level.
+    // The centre of pixel i has the coordinate (2i + 1) k / 2, in pixels of the level. The last pixel's centre may be
+    // outside of the level.
     const std::uint64_t twice = (2 * i + 1) * static_cast<std::uint64_t>(k);
     const auto centre =
         static_cast<std::int64_t>(twice * static_cast<std::uint64_t>(image) / (2 * static_cast<std::uint64_t>(level)));

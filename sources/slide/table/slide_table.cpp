@@ -38,10 +38,10 @@ SlideTable read_slide_table(const Slides& options, std::span<const std::string> 
                             std::span<const std::string> names) {
   const common::TextTable cells(options.labels, source_name);
   const SlideFinder finder(paths);
-  common::TableWish wish{.slide_column = options.slide_column,
-                         .columns = options.columns,
-                         .group = options.group,
-                         .say_more = "more of its path, or its ending"};
+  common::TableRequest wish{.slide_column = options.slide_column,
+                            .columns = options.columns,
+                            .group = options.group,
+                            .say_more = "more of its path, or its ending"};
   if (!options.mpp_column.empty()) wish.set_aside = {options.mpp_column};
   SlideTable table;
   static_cast<common::SlideLines&>(table) = common::read_slide_lines(

@@ -19,7 +19,7 @@ struct SlideTable : common::SlideLines {
   std::vector<double> mpp;
 };
 
-/// Reads `options.labels`. `paths` and `names` are those of the slides. @throws like the constructor of SlideSource,
+/// Reads `options.labels`. `paths`, `names`: the slides' paths and names. @throws like the constructor of SlideSource,
 /// except for slides that are not listed.
 SlideTable read_slide_table(const Slides& options, std::span<const std::string> paths,
                             std::span<const std::string> names);

@@ -21,7 +21,7 @@ namespace penstock::slide {
 /// thousands of tiles fit in the 8 MiB that are used. One thread at a time.
 class KeptSums {
  public:
-  /// `k`: k x k pixels of the level become one.
+  /// `k`: each k x k pixels of the level are summed.
   KeptSums(LevelReaders& readers, const SlideFile& slide, std::int32_t k);
 
   /// Returns the sums that were kept for a tile with the same bytes and size, and the same offset in the k x k pixels
@@ -29,7 +29,8 @@ class KeptSums {
   /// Error(io).
   std::span<const std::uint32_t> find(const SlideBox& box);
   /// Call this if `find` found no sums for the box. Returns room for them, all 0. Empty if the sums are not kept,
-  /// because these bytes are met for the first time, or there are too many sums.
+  /// because these bytes are met for the first time, or there are too many sums. Also empty for tiles that the file
+  /// leaves out, and if OpenSlide decodes the level.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:

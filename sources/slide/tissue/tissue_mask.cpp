@@ -70,9 +70,10 @@ struct Run {
 };
 
 // Inverts each set of touching pixels of `value` that has fewer than `least` pixels.
-class SmallSets {
+class SmallComponentFilter {
  public:
-  SmallSets(TissueMask& mask, std::uint8_t value, double least) : mask_(mask), value_(value), least_(least) {}
+  SmallComponentFilter(TissueMask& mask, std::uint8_t value, double least)
+      : mask_(mask), value_(value), least_(least) {}
 
   void turn() {
     std::vector<std::size_t> first_of_row{0};
@@ -169,8 +170,8 @@ TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules) {
     grow(mask, rules.closing, 0);
   }
   if (rules.least_area > 0) {
-    SmallSets(mask, 1, rules.least_area).turn();
-    SmallSets(mask, 0, rules.least_area).turn();
+    SmallComponentFilter(mask, 1, rules.least_area).turn();
+    SmallComponentFilter(mask, 0, rules.least_area).turn();
   }
   return mask;
 }

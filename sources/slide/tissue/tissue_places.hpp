@@ -13,7 +13,8 @@
 
 namespace penstock::slide {
 
-/// Makes the slide's mask from its `mask_source`. @throws like read_block_means.
+/// Makes the slide's mask from its `mask_source`. @throws like read_block_means; Error(limit_exceeded) if the mask
+/// would be too large; Error(corrupt) if none of its pixels can be read.
 TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideTissue& tissue);
 
 /// Returns where `mask` is on the slide.

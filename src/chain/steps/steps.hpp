@@ -8,7 +8,8 @@
 
 namespace penstock::detail::runtime {
 
-// Make the steps that no stage of the user compiles to. The arguments must outlive the steps.
+// Make the steps that the chain's compiler adds itself, without a stage's `compile`. The arguments must outlive the
+// steps.
 std::unique_ptr<Step> make_read_step(const Schema& schema);
 std::unique_ptr<Step> make_cache_step(const BoundCache& cache, const SourceModel& source, const Schema& schema);
 std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema& schema);

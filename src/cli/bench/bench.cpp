@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock bench: how fast a pipeline delivers, what it takes, and what bounds it.
+// penstock bench: measures how fast a pipeline delivers, which resources it uses, and what bounds its speed.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -186,8 +186,8 @@ class Bench {
 
   std::uint64_t epochs() const { return options_.epochs.value_or(options_.cold ? 1 : usual_epochs); }
 
-  // Reports if memory did not suffice for all samples of the stub. The run has then read and made the other samples
-  // again, although it should measure the pipeline without that work.
+  // Tells the user if memory did not suffice for all samples of the stub. The run has then read and made the missing
+  // samples again, although it should measure the pipeline without that work.
   void tell_made_anew(const Run& stubbed, Json& json) const {
     const std::uint64_t anew = stubbed.report.stages.front().samples;
     json["stub_made_anew"] = anew;
@@ -255,7 +255,7 @@ class Bench {
 
 int bench(const BenchOptions& options) {
   if (!options.compared.empty()) {
-    const Compared all = compare_results(options.compared[0], options.compared[1]);
+    const ResultComparison all = compare_results(options.compared[0], options.compared[1]);
     if (!options.json_only()) print(compare_text(all));
     if (!options.json.empty()) write_json(compare_json(all), options.json);
     return exit_ok;

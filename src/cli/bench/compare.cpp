@@ -112,9 +112,9 @@ std::string faster_or_slower(double ratio) {
 
 }  // namespace
 
-Compared compare_results(const std::string& first, const std::string& second) {
+ResultComparison compare_results(const std::string& first, const std::string& second) {
   const std::vector<Round> all_first = rounds_of(first), all_second = rounds_of(second);
-  Compared out;
+  ResultComparison out;
   std::vector<Setting> seen;
   for (const Round& round : all_first) {
     if (std::ranges::find(seen, round.setting) != seen.end()) continue;
@@ -135,7 +135,7 @@ Compared compare_results(const std::string& first, const std::string& second) {
                   out.too_few.front().second));
 }
 
-std::string compare_text(const Compared& compared) {
+std::string compare_text(const ResultComparison& compared) {
   std::string out;
   for (const Comparison& c : compared.comparisons) {
     out += fmt::format("{}: ", setting_text(c.setting));
@@ -152,7 +152,7 @@ std::string compare_text(const Compared& compared) {
   return out;
 }
 
-Json compare_json(const Compared& compared) {
+Json compare_json(const ResultComparison& compared) {
   Json out = Json::array();
   for (const Comparison& c : compared.comparisons)
     out.push_back({{"threads", c.setting.threads},

@@ -26,16 +26,16 @@ struct Comparison {
 constexpr double compare_confidence = 0.99;
 
 /// The comparison of the settings that both results have.
-struct Compared {
+struct ResultComparison {
   std::vector<Comparison> comparisons = {};
-  std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< settings with too few rounds, and their number of
-                                                              ///< rounds
+  std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< settings with too few rounds, and the number of
+                                                              ///< their rounds
 };
 
-/// @throws UsageError if a file is not a result of bench, the two have no setting in common, or every setting has too
-/// few rounds.
-Compared compare_results(const std::string& first, const std::string& second);
-std::string compare_text(const Compared& compared);
-Json compare_json(const Compared& compared);
+/// @throws UsageError if a file is not a result of bench, the two have no setting in common, or each common setting has
+/// too few rounds.
+ResultComparison compare_results(const std::string& first, const std::string& second);
+std::string compare_text(const ResultComparison& compared);
+Json compare_json(const ResultComparison& compared);
 
 }  // namespace penstock::cli

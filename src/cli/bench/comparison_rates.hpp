@@ -12,7 +12,7 @@ namespace penstock::cli {
 struct ComparisonRates {
   /// Rate at which the run's threads read records in the pipeline's order and hash their bytes.
   double read = 0;
-  double memcpy = 0;  ///< rate at which the run's threads copy the bytes of a sample into a batch
+  double memcpy = 0;  ///< rate at which the run's threads copy a sample's bytes into a batch; 0 if it was not measured
 };
 
 ComparisonRates measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s);

@@ -54,8 +54,8 @@ void add_stores_of_list(const std::string& path, std::vector<std::string>& all) 
     if (store.is_string()) add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
 }
 
-// Returns the names of the shards that a pattern {000000..000146} means. Each number replaces the braces. All numbers
-// have the same number of digits.
+// Returns the names that a pattern like "x-{000000..000146}.tar" stands for: one name per number, in which the number
+// replaces the braces. Numbers are filled up with zeros to as many digits as the first number has.
 std::vector<std::string> each_of_range(const std::string& pattern) {
   const std::size_t begin = pattern.rfind('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
   if (begin == pattern.npos || dots == pattern.npos || end == pattern.npos || dots > end) return {pattern};

@@ -26,7 +26,9 @@ Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags);
 /// Builds the same pipeline with a cache in memory of `max_bytes` after the stage called `stub`. If `stub` is "source",
 /// the cache comes before the line's first stage that is not an order stage. Fills the cache with the samples of the
 /// given number of epochs.
-/// @throws UsageError if no stage has that name, or if this stage, or a stage before it, draws or drops samples.
+/// @throws UsageError if no stage between the order stages at the beginning and `batch` has that name. Also if that
+/// stage, or one before it, draws at random, has no version or changes the number of samples, because no cache can come
+/// after such a stage.
 /// @throws penstock::Error.
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
                        std::size_t max_bytes, unsigned threads, std::uint64_t epochs);

@@ -87,8 +87,8 @@ void add_batch(Hash& hash, const Batch& batch) {
   hash.add(batch.mask().data(), batch.mask().size_bytes());
 }
 
-// Stands for the training on a batch: waits for `seconds`. A sleep may end later than a short step takes, so the last
-// part is waited for without sleep.
+// Stands for the training on a batch: waits for `seconds`. A sleep may end too late by more than a short step takes, so
+// the last part of the wait is a busy loop.
 void consume(double seconds) {
   if (seconds <= 0) return;
   constexpr std::chrono::microseconds late{200};
@@ -101,7 +101,8 @@ void consume(double seconds) {
 // Enough for some seconds of a fast pipeline, and a browser can still open the file.
 constexpr std::size_t trace_slices = 50'000;
 
-// Divides a run into parts. The parts become longer as the run does.
+// Divides a run into parts with the same number of batches; the last part may have fewer. The longer the run, the more
+// batches a part has.
 class RunIntervals {
  public:
   void add(const RunInterval& batch) {

@@ -28,8 +28,8 @@ struct RunOptions {
   Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
-  Device device = host();                       ///< where batches are delivered
-  double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
+  Device device = host();  ///< where batches are delivered
+  double consumer_s = 0;   ///< seconds that the loop spends on each batch; it sleeps for most of them
   std::vector<std::string> dropped_files = {};  ///< files whose pages are dropped from memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: none
   bool hash = false;

@@ -24,7 +24,7 @@ void add_json_option(CLI::App& command, std::string& file);
 /// Adds --isolate, which sets `isolate`.
 void add_isolate_option(CLI::App& command, bool& isolate);
 
-/// Adds --key-field, the name of a dataset or a column.
+/// Adds --key-field, which sets `key`: the name of a dataset or a column.
 void add_key_option(CLI::App& command, std::string& key);
 
 /// Splits names at commas, as `in_list` writes them: "a,\"b,c\"". @throws UsageError, which names the option, for an
@@ -38,10 +38,10 @@ inline constexpr const char* names_type = "NAMES";
 CLI::Option* add_names_option(CLI::App& command, const std::string& option, std::vector<std::string>& names,
                               const std::string& text);
 
-/// Adds --access, how files are read.
+/// Adds --access, which sets how files are read.
 void add_access_option(CLI::App& command, FileAccess& access);
 
-/// Adds --fields, comma-separated names.
+/// Adds --fields, which sets `fields`: comma-separated names.
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields);
 
 /// Accepts whole numbers from 0 that fit into 64 bits. Without this check, a negative number would be read as a huge

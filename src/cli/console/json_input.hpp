@@ -10,7 +10,7 @@
 namespace penstock::cli {
 
 /// Parses a text. @throws Error(corrupt), without a file, if it is not JSON, or lists and objects nest deeper than 100
-/// (code that copies and prints them recurses).
+/// levels, because code that copies and prints them recurses.
 Json json_in(std::string_view text);
 /// Parses like `json_in`, but returns null for a text that `json_in` refuses.
 Json json_or_null(std::string_view text);

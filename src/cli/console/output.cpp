@@ -107,8 +107,8 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text) {
 
 namespace {
 
-// Returns only the cause of a system error. Errors about a file that the tool writes for its user have no code and no
-// source.
+// Returns only the cause of a system error. Errors about files that the tool writes for its user are shown without an
+// error code and a source name, so only the cause is used.
 std::string system_cause(std::string_view doing) { return system_error("", errno, doing, "").cause(); }
 
 }  // namespace

@@ -10,7 +10,9 @@
 namespace penstock::cli {
 
 /// Checks each file and folder that the command's options name for writing, like --out and --json. Missing folders are
-/// created later. @throws UsageError if something is in the way, or can't be written.
+/// created later.
+/// @throws UsageError if there is a folder instead of a file, or a file instead of a folder, or if the folder to write
+/// into is not writable.
 void check_output_paths(const CLI::App& command);
 
 /// Returns whether `path` is `folder`, or is in it.

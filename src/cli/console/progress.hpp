@@ -19,8 +19,8 @@ class Progress {
   /// Removes the bar.
   ~Progress();
 
-  /// Sets how much is done. `skipped` is the part of it that took no time, which the rate leaves out. Cheap: draws at
-  /// most ten times per second.
+  /// Sets how much is done. `skipped` is the part of `done` that took no time; the rate does not count it. Call it as
+  /// often as you like: it redraws at most ten times per second.
   void set(std::uint64_t done, std::uint64_t skipped = 0);
   /// Sets the function that describes, at each drawing, where the work is: "slide 3/12".
   void tell_where(std::function<std::string(std::uint64_t done)> where) { where_ = std::move(where); }

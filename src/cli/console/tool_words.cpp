@@ -15,7 +15,7 @@ namespace {
 
 struct ToolWord {
   std::string_view source;   // empty: any
-  std::string_view library;  // the library's words; longer ones before words that they contain
+  std::string_view library;  // the library's words; in the list, an entry comes before entries whose words it contains
   std::string_view tool;     // the tool's option, or other words for it; empty: no command has an option for it
 };
 

@@ -8,7 +8,7 @@
 namespace penstock::cli {
 
 /// Checks that the command exists, that no option of a command comes before it, and that the command has all long
-/// options that are given. Call it before parsing, which would report something that is missing first. @throws
+/// options that are given. Call it before parsing, because the parser would first report what is missing. @throws
 /// UsageError.
 void check_words(const CLI::App& app, int argc, const char* const* argv);
 

@@ -93,7 +93,7 @@ class Verifier {
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t read() const noexcept { return done_; }
-  /// Returns the number of a record before which all records were read.
+  /// After an early end: returns the index of a record. All records before that record were read.
   std::uint64_t first_unread() const noexcept { return first_unread_; }
   /// Returns the signal that ended the run early, or 0.
   int signal() const noexcept { return signal_; }
@@ -196,7 +196,7 @@ class Verifier {
   const std::vector<std::uint64_t> ends_;  ///< ends of runs of records that one thread reads together
   const std::string field_;
   const bool decodes_, is_slide_;
-  const bool keys_apart_;  ///< keys are stored apart, so that reading a record doesn't check its key
+  const bool keys_apart_;  ///< keys are stored apart from records, so reading a record doesn't check its key
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
@@ -260,7 +260,7 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   for (const std::string& line : store.passed_over()) out += "\n" + line;
   for (const std::string& line : store.left_out())
     if (line.starts_with("left out: the field"))
-      out += "\n" + printable(line);  // the records don't show that a field is left out
+      out += "\n" + printable(line);  // no other line shows that a field is left out
   print(out + "\n");
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Finds the files and folders next to slides that are parts of a slide. These are the folder "x" of x.mrxs and x.dcm,
-// "_x_" of x.vsi, and the pictures of a VMS or VMU slide x.vms: "x(0,1).jpg", "x_map2.jpg", "x_macro.jpg", "x.opt".
+// "_x_" of x.vsi, and the files of a VMS or VMU slide x.vms, like "x(0,1).jpg", "x_map2.jpg", "x_macro.jpg", "x.opt".
 class Parts {
  public:
   explicit Parts(const std::vector<std::string>& slides) {
@@ -45,10 +45,10 @@ class Parts {
   std::set<std::string, std::less<>> beginnings_;
 };
 
-std::vector<std::string> slides_of_folder(const std::string& folder, PassedOver& passed_over) {
+std::vector<std::string> slides_of_folder(const std::string& folder, SkippedEntries& passed_over) {
   FolderListing listing = list_files(folder, names_slide, "slide");
   const Parts parts(listing.files);
-  PassedOver here;
+  SkippedEntries here;
   for (const std::string& name : listing.others)
     if (!parts.has_file(name) && !is_beside_shards(name)) here.add_file(name);
   std::error_code failed;
@@ -82,7 +82,7 @@ WantedSlides slide_files(const std::vector<std::string>& arguments) {
   return all;
 }
 
-std::string passed_over_text(const PassedOver& passed_over) {
+std::string passed_over_text(const SkippedEntries& passed_over) {
   const std::string text = passed_over.text();
   if (text.empty()) return {};
   return fmt::format(

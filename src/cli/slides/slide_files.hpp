@@ -10,7 +10,7 @@ namespace penstock::cli {
 
 struct WantedSlides {
   std::vector<std::string> files = {};
-  PassedOver passed_over = {};  ///< other files in the slides' folders
+  SkippedEntries passed_over = {};  ///< other files in the slides' folders
 };
 
 /// Returns the slides that arguments name. An argument is a file, a pattern of files, or a folder; in a folder, the
@@ -19,6 +19,6 @@ struct WantedSlides {
 WantedSlides slide_files(const std::vector<std::string>& arguments);
 
 /// Returns how many files were skipped, by extension, and what to do; empty if none was.
-std::string passed_over_text(const PassedOver& passed_over);
+std::string passed_over_text(const SkippedEntries& passed_over);
 
 }  // namespace penstock::cli

@@ -26,7 +26,7 @@ struct SlideFlags {
   bool leave_out_unlisted = false, regions_may_miss = false, coords_of_any_size = false;
   std::vector<const CLI::Option*> options;  ///< the options of these settings; set by add_slide_options
 
-  /// Returns the first of these options that was given: "--size"; empty: none was.
+  /// Returns the first of these options that was given, like "--size"; empty if none was given.
   std::string first_given() const;
 };
 

@@ -31,9 +31,9 @@ namespace {
 
 // While it lives, a thread of its own shows the progress of work on other threads. If the system starts no such thread,
 // nothing is shown.
-class ToldBeside {
+class ProgressThread {
  public:
-  ToldBeside(Progress& progress, const std::atomic<std::size_t>& done) {
+  ProgressThread(Progress& progress, const std::atomic<std::size_t>& done) {
     const auto tell = [&](const std::stop_token& ended) {
       std::mutex mutex;
       std::condition_variable_any wake;
@@ -84,7 +84,7 @@ SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& opt
   std::atomic<std::size_t> done{0};
   {
     Progress progress("drawing", numbers.size(), options.quiet);
-    const ToldBeside told(progress, done);
+    const ProgressThread told(progress, done);
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     on_threads(options.threads == 0 ? cores : options.threads, numbers.size(), [&](std::size_t i) {
       SlidePicture picture;

@@ -39,7 +39,8 @@ std::string known(const std::vector<Parameter>& parameters) {
   return parameters.empty() ? "it takes none" : "it takes" + usage_of(parameters);
 }
 
-// Explains a number in the place of a field's name. Most often, the two sides of a size were written as two words.
+// Explains that a number is where the name of a field belongs. The usual cause is a size whose two sides were written
+// as two words.
 std::string number_for_field(const Word& stage, const Word& word, const std::vector<Parameter>& parameters) {
   std::string out = fmt::format("what stands here is the name of a field, and this is a number; {} takes{}", stage.text,
                                 usage_of(parameters));

@@ -30,8 +30,9 @@ struct Word {
   std::size_t at = 0;
 };
 
-/// The arguments of one stage, bound to its parameters. Each getter returns the default if the argument is missing.
-/// @throws UsageError that shows the place in the text.
+/// The arguments of one stage, bound to its parameters. If the argument is missing, a getter with a default returns the
+/// default. A getter without one may be called only for a required parameter.
+/// @throws UsageError, which shows the place in the text, if the argument does not have the getter's form.
 class Arguments {
  public:
   /// `line`: the whole text, for messages. @throws UsageError for unknown, repeated, missing or too many arguments.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in stages by what they work on. A new stage is a row in one of these lists, and a function next to it that
-// creates the stage from its arguments.
+// Lists the built-in stages, grouped by what they work on. A new stage is a row in one of these lists, and a function
+// next to it that creates the stage from its arguments.
 #pragma once
 
 #include <string>

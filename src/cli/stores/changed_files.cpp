@@ -89,7 +89,7 @@ std::string changed_files(const FilesSource& files, const StoreToWrite& store, b
   InputStore::Reader reader = stored.reader();
   for (std::uint64_t record = 0; record < stored.size(); ++record) {
     Sample& sample = reader.read(record);
-    // HDF5 files that don't mark their keys have them as a field.
+    // If an HDF5 file does not mark its dataset of keys, the keys are a field.
     const bool field = !stored.has_keys() && stored.schema().find("key");
     const std::string key = field ? text_of(sample.bytes("key")) : stored.key(record);
     const auto found = missing.find(key);
@@ -122,7 +122,7 @@ SharedKeys shared_keys(const FilesSource& files, const StoreToWrite& store) {
     for (std::uint64_t i = 0; i < files.size(); ++i) of_files.insert(files.key(i));
     for (; found.records < stored.size(); ++found.records)
       found.shared += of_files.contains(stored.key(found.records)) ? 1 : 0;
-  } catch (const Error&) {  // the sink reports what is wrong with it
+  } catch (const Error&) {  // the sink reports what is wrong with the store
     return {};
   }
   return found;

@@ -36,12 +36,12 @@ struct ConvertFlags {
   WriteFlags writing;
 };
 
-struct Converted {
+struct ConvertResult {
   Stored stored;
   RewriteCounts rewrites;
   std::string name;  ///< name of the new store
   bool order_kept = true;
-  std::vector<std::string> notes;  ///< how the old store was read, and what the new one lacks of it
+  std::vector<std::string> notes;  ///< how the old store was read, and what of it the new store lacks
 };
 
 // Returns a name for a dataset that differs from the names of the fields and their groups.
@@ -60,14 +60,14 @@ OutputStore store_for(const ConvertFlags& options, const InputStore& store) {
   return made;
 }
 
-Converted convert_store(const ConvertFlags& options, const InputStore& store, OutputStore to) {
+ConvertResult convert_store(const ConvertFlags& options, const InputStore& store, OutputStore to) {
   const RewriteJpegs rewrite;
   const ClassNames classes = read_classes(options.classes, options.isolate);
   Pipeline records = store.pipeline(classes);
   const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
-  Converted converted;
+  ConvertResult converted;
   converted.stored = write_store("converting", records, store.size(), to, options.writing);
   converted.rewrites = rewrite.counts();
   converted.name = to.to.name();
@@ -86,7 +86,7 @@ Converted convert_store(const ConvertFlags& options, const InputStore& store, Ou
   return converted;
 }
 
-void tell(const ConvertFlags& options, const Converted& converted) {
+void tell(const ConvertFlags& options, const ConvertResult& converted) {
   const WriteProgress& p = converted.stored.written.progress;
   if (!options.writing.json.empty()) {
     Json result{{"from", options.store},
@@ -125,7 +125,7 @@ int convert(const ConvertFlags& options) {
   if (options.writing.seekable && !holds_encoded(store.schema(), "image"))
     throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
                      store.schema().to_string());
-  const Converted converted = convert_store(options, store, store_for(options, store));
+  const ConvertResult converted = convert_store(options, store, store_for(options, store));
   warn_of_refused(converted.rewrites, [&](std::uint64_t i) { return store.key(i); });
   tell(options, converted);
   return status_of(converted.stored.written);

@@ -63,7 +63,7 @@ DecodeImageOptions options_for_any_image() noexcept {
 }
 
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded) {
-  constexpr std::size_t telling = 16;  // bytes; too few for an image, so a decoder for this kind reports damage
+  constexpr std::size_t telling = 16;  // bytes; a decoder for this kind reports that the rest is missing
   if (*image_kind(encoded) == '\0') return false;
   try {
     decoding.open(encoded.first(std::min(telling, encoded.size())));

@@ -62,7 +62,7 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   return names;
 }
 
-// Returns a line for each slide, and lines about how the slides are read.
+// Returns a line for each of the first slides, and a line with the number of other slides.
 std::vector<std::string> notes_of_slides(const SlideSource& source) {
   constexpr std::size_t most = 10;
   std::vector<std::string> lines;

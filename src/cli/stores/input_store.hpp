@@ -53,10 +53,10 @@ class InputStore {
   /// Returns the record's key, or its number if the store has no keys.
   std::string key(std::uint64_t index) const;
   bool has_keys() const;
-  /// Returns the record's file, relative to the folder that is the store; otherwise empty.
+  /// If the store is a folder of files, returns the record's file, relative to that folder; otherwise empty.
   std::string file_of(std::uint64_t index) const;
-  /// Returns where runs of records end that one thread should read together. The last run ends at `size`. Empty:
-  /// threads may read any records.
+  /// Divides the records into runs. One thread should read all records of a run. Returns where each run ends; the last
+  /// run ends at `size`. Empty: threads may read any records.
   std::vector<std::uint64_t> block_ends() const;
   /// Describes how the store's fields are read if there is more than one way, in a line each.
   std::vector<std::string> notes() const;
@@ -79,7 +79,7 @@ class InputStore {
   std::vector<std::string> empty_classes() const;
   /// Returns a pipeline of the store. With `classes`, the numbers of `class_field` become the numbers of these classes:
   /// by name, or unchanged if the store has no names.
-  /// @throws UsageError, and Error(schema_mismatch) for a class that is not among them.
+  /// @throws UsageError, and Error(schema_mismatch) for a class that is not in `classes`.
   Pipeline pipeline(const ClassNames& classes = {}) const;
   /// Returns whether every record has a checksum, which reading compares unless InputStoreOptions disable that.
   bool checksums() const;

@@ -52,7 +52,7 @@ class LeftOut {
   void ask_again();
   /// Adds a tile, unless it is already there.
   void add(LeftOutTile tile);
-  /// Notes that the tile could be read after all. If its slide was left out as a whole, it no longer is.
+  /// Notes that the tile could be read after all. If its slide was left out as a whole, the slide no longer is.
   void remove(std::string_view key);
   /// Makes everything added so far survive a kill, and a crash of the machine.
   void commit();
@@ -61,7 +61,7 @@ class LeftOut {
 
  private:
   void note(const LeftOutTile& tile);
-  /// Returns false if the slide was not left out as a whole.
+  /// Forgets that the slide was left out as a whole. Returns false if it was not.
   bool forget_slide(const std::string& slide);
   /// Removes the forgotten tiles from `tiles_`.
   void drop_forgotten();
@@ -78,7 +78,7 @@ class LeftOut {
 
 /// A sink that skips samples that were left out before. It saves newly left out samples before the sink commits later
 /// ones. `may_have`: the sink takes samples in any order, so it may already have a sample that is listed as left out.
-/// That happens if a run tried again and was stopped.
+/// That happens if a run tried the sample again and was then stopped.
 template <Sink S>
 class SkippingSink {
  public:

@@ -25,14 +25,14 @@ struct OddImages {
   std::uint64_t empty = 0;     ///< files of 0 bytes
   std::uint64_t no_image = 0;  ///< other files that don't begin like an image
   std::uint64_t first = 0;     ///< the lowest index of `empty` and `no_image` files, if there are any
-  /// Numbers of files by the kinds that they begin like, for kinds without a decoder.
+  /// How many files begin like an image of each kind for which the library has no decoder.
   std::map<std::string, std::uint64_t> undecoded;
   UndecodedImages misnamed;  ///< the `undecoded` files whose names don't show their kind
 };
 
 /// Finds images whose names show that the library has no decoder for them. Reads nothing.
 UndecodedImages undecoded_by_name(const FilesSource& files);
-/// Returns "8 files are ...": how many there are, and what to do. Empty: there are none.
+/// Says how many files there are, and what to do: "8 files are ...". Empty if there are none.
 std::string undecoded_text(const UndecodedImages& images, const FilesSource& files);
 
 /// Checks the first bytes of field "image" and changes nothing. Copies share their counts. Any thread.

@@ -117,7 +117,7 @@ Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
     if (opens_alone(options, column)) return column;
     if (!last) last = std::move(column);
   }
-  return last.value_or(whole);  // opening it reports the reason
+  return last.value_or(whole);  // opening this field later throws an error with the reason
 }
 
 Hdf5Source open_with(Hdf5 hdf5, const InputStoreOptions& options) {
@@ -156,7 +156,7 @@ bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 // Returns the HDF5 files of a folder. Sets `passed_over` to a line about other files.
 std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passed_over) {
   const auto first_other = std::stable_partition(listing.files.begin(), listing.files.end(), names_hdf5);
-  PassedOver others;
+  SkippedEntries others;
   for (const std::string& file : std::span(first_other, listing.files.end()))
     if (const std::string name = file.substr(file.rfind('/') + 1); !is_beside_shards(name)) others.add_file(name);
   listing.files.erase(first_other, listing.files.end());

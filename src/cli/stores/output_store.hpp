@@ -33,7 +33,7 @@ struct OutputStore {
 };
 
 struct Stored {
-  Written written;
+  WriteResult written;
   bool was_finished = false;
   LmdbUpdate update;
 };

@@ -38,7 +38,7 @@ struct PackOptions {
   WriteFlags writing;
 };
 
-struct Packed {
+struct PackResult {
   Stored stored;
   RewriteCounts rewrites;
   OddImages odd;
@@ -52,7 +52,7 @@ std::string job_begin(const PackOptions& options) {
   return fmt::format("penstock pack{}, files ", options.writing.seekable ? " --seekable" : "");
 }
 
-Packed pack_files(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
+PackResult pack_files(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   // Different files must not be mixed into an unfinished store. Unchanged files must not be mixed with rewritten ones.
   const std::string job =
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
@@ -63,7 +63,7 @@ Packed pack_files(const PackOptions& options, const StoreToWrite& to, const File
   const RewriteJpegs rewrite;
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
-  Packed packed;
+  PackResult packed;
   const OutputStore store{.to = to,
                           .out = options.out,
                           .job = job,
@@ -94,7 +94,8 @@ Packed pack_files(const PackOptions& options, const StoreToWrite& to, const File
       .with_file(to.name());
 }
 
-// Throws an error that names the changes, if they are why the store was refused. Otherwise throws `refused`.
+// If the store was refused because files have changed, throws an error that names the changes. Otherwise throws
+// `refused`.
 [[noreturn]] void explain(const PackOptions& options, const StoreToWrite& to, const FilesSource& files,
                           const Error& refused) {
   const std::string& cause = refused.cause();
@@ -121,7 +122,7 @@ ClassNames classes_of(const FilesSource& files) {
   return slot ? schema[*slot].classes : ClassNames();
 }
 
-void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
+void tell(const PackOptions& options, const FilesSource& files, const PackResult& packed) {
   const WriteProgress& p = packed.stored.written.progress;
   if (!options.writing.json.empty()) {
     Json classes = Json::array();
@@ -167,8 +168,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   print(text);
 }
 
-// Refuses an update if fewer than a tenth of the store's records are in the folder, because it is most likely the wrong
-// folder. An update removes all records that the folder doesn't have.
+// Unless --force is given, refuses an update if fewer than a tenth of the store's records are in the folder. It is most
+// likely the wrong folder. An update removes all records that the folder doesn't have.
 void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   constexpr std::uint64_t fewest = 10;  // one in this many records must stay
   if (!options.update || options.force) return;
@@ -259,7 +260,7 @@ int pack(const PackOptions& options) {
   warn_of_mixed_labels(options, files);
   warn_of_undecoded(undecoded_by_name(files), files);
   const std::string numbers = renumbered(options, to, files);
-  Packed packed = [&] {
+  PackResult packed = [&] {
     try {
       return pack_files(options, to, files);
     } catch (const Error& error) {

@@ -8,7 +8,7 @@
 namespace penstock::cli {
 
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
-                                           SampleSize sample) {
+                                           SampledRecordLimits sample) {
   constexpr std::uint64_t fewest = 16;  // chosen even if records are large
   const std::uint64_t most = std::min(sample.most, std::max(fewest, sample.most_read));
   std::vector<std::uint64_t> records;

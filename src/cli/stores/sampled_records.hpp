@@ -7,7 +7,7 @@
 
 namespace penstock::cli {
 
-struct SampleSize {
+struct SampledRecordLimits {
   std::uint64_t most = 0;  ///< number of records to choose
   /// Limit on records that are read, including records that share a block with a chosen record.
   std::uint64_t most_read = ~std::uint64_t{0};
@@ -17,6 +17,6 @@ struct SampleSize {
 /// `most_read` may reduce that number, but not below 16. `block_ends`: ends of blocks of records that are best read
 /// together, the last one at `size`; or empty. With blocks, it chooses runs of records.
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
-                                           SampleSize sample);
+                                           SampledRecordLimits sample);
 
 }  // namespace penstock::cli

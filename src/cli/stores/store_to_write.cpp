@@ -38,7 +38,7 @@ bool is_lmdb(const fs::path& folder) {
   return fs::exists(folder / "data.mdb", failed) || fs::exists(folder / "unfinished.json", failed);
 }
 
-// Returns the name of something in a folder that keeps an LMDB from being created there; empty if there is nothing.
+// If something in the folder keeps an LMDB from being created there, returns its name; otherwise empty.
 std::string other_thing_in(const fs::path& folder) {
   std::error_code failed;
   std::string first;

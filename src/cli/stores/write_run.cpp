@@ -21,7 +21,7 @@ namespace penstock::cli {
 
 namespace {
 
-double mb_per_s(const Written& written) {
+double mb_per_s(const WriteResult& written) {
   return written.seconds > 0 ? static_cast<double>(written.progress.bytes) / 1e6 / written.seconds : 0;
 }
 std::uint64_t stored(const WriteProgress& p) { return p.done - p.skipped - p.dropped - p.filtered; }
@@ -59,7 +59,8 @@ void add_memory_option(CLI::App& command, WriteFlags& flags) {
 
 namespace {
 
-// Blocks get the most, because a block without room is decoded again. A lack of other memory only makes threads wait.
+// Blocks get the largest part, because a block that finds no room is decoded again. A lack of other memory only makes
+// threads wait.
 void set_memory(WriteOptions& options, std::uint64_t bytes) {
   options.max_block_bytes = bytes / 2;
   options.max_waiting_bytes = bytes / 4;
@@ -68,9 +69,9 @@ void set_memory(WriteOptions& options, std::uint64_t bytes) {
 
 }  // namespace
 
-Written run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
-                  const std::function<WriteProgress(const WriteOptions&)>& write,
-                  std::function<std::string(std::uint64_t)> where) {
+WriteResult run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
+                      const std::function<WriteProgress(const WriteOptions&)>& write,
+                      std::function<std::string(std::uint64_t)> where) {
   const Interrupt interrupt;
   Progress bar(doing, total, flags.shows_nothing());
   bar.tell_where(std::move(where));
@@ -79,7 +80,7 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
   write_options.commit_every = 500;
   if (!flags.memory.empty()) set_memory(write_options, parse_bytes(flags.memory));
   write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
-  Written written;
+  WriteResult written;
   write_options.report = [&](const Report& report) { written.report = report; };
   write_options.stop = interrupt.token();
   const auto start = std::chrono::steady_clock::now();
@@ -89,7 +90,7 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
   return written;
 }
 
-std::string written_text(const Written& written) {
+std::string written_text(const WriteResult& written) {
   const WriteProgress& p = written.progress;
   std::string text = fmt::format("{} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(stored(p)),
                                  bytes_text(static_cast<double>(p.bytes)), written.seconds, mb_per_s(written));
@@ -99,14 +100,14 @@ std::string written_text(const Written& written) {
   return text;
 }
 
-std::string bound_text(const Written& written) {
+std::string bound_text(const WriteResult& written) {
   constexpr double long_s = 2;
   const Report& r = written.report;
   if (written.seconds < long_s || r.bound == Bound::unknown) return "";
   return r.verdict + (r.besides.empty() ? "" : " " + r.besides) + "\n";
 }
 
-void add_written(Json& json, const Written& written) {
+void add_written(Json& json, const WriteResult& written) {
   const WriteProgress& p = written.progress;
   json["records"] = p.total;
   json["done"] = p.done;
@@ -163,7 +164,7 @@ void refuse_out_inside(const std::string& out, const std::string& folder) {
     throw UsageError(fmt::format("--out {} lies inside {}; write the store beside it", out, folder));
 }
 
-int status_of(const Written& written) {
+int status_of(const WriteResult& written) {
   if (written.signal == 0) return exit_ok;
   fmt::print(stderr, "penstock: stopped at record {} of {}; what is written is kept; the same command continues\n",
              with_commas(written.progress.done), with_commas(written.progress.total));

@@ -34,7 +34,7 @@ void add_write_options(CLI::App& command, const std::string& threads_text, Write
 /// Adds --memory.
 void add_memory_option(CLI::App& command, WriteFlags& flags);
 
-struct Written {
+struct WriteResult {
   WriteProgress progress;
   int signal = 0;  ///< the signal that stopped the run before its end, or 0
   double seconds = 0;
@@ -43,28 +43,28 @@ struct Written {
 
 /// Runs `write`, shows the progress of `doing` ("packing"), and stops at SIGINT and SIGTERM. Call before any thread is
 /// started. `where`: see Progress; may be empty.
-Written run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
-                  const std::function<WriteProgress(const WriteOptions&)>& write,
-                  std::function<std::string(std::uint64_t done)> where = {});
+WriteResult run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
+                      const std::function<WriteProgress(const WriteOptions&)>& write,
+                      std::function<std::string(std::uint64_t done)> where = {});
 
 /// Returns "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run".
-std::string written_text(const Written& written);
+std::string written_text(const WriteResult& written);
 /// Returns a line about what bounded a run; empty if that is not known, or the run took less than 2 seconds.
-std::string bound_text(const Written& written);
+std::string bound_text(const WriteResult& written);
 /// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds and mb_per_s. Adds the
 /// run's report as `run`.
-void add_written(Json& json, const Written& written);
+void add_written(Json& json, const WriteResult& written);
 
 /// Returns a line about the result of --seekable.
 std::string rewrites_text(const RewriteCounts& counts);
 Json rewrites_json(const RewriteCounts& counts);
-/// Warns on stderr if some JPEGs were refused. `key` returns a record's key, and is called for the first of them.
+/// Warns on stderr if some JPEGs were refused. `key` returns a record's key, and is called for the first refused JPEG.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
 /// @throws UsageError if `out` is inside of `folder`, because the next run would treat it as a part of that folder.
 void refuse_out_inside(const std::string& out, const std::string& folder);
 
 /// Returns the exit status of a command, which depends on whether a signal stopped it. Reports such a stop on stderr.
-int status_of(const Written& written);
+int status_of(const WriteResult& written);
 
 }  // namespace penstock::cli

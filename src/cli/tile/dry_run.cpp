@@ -18,7 +18,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Returns the mean size of some stored tiles, which are spread over all tiles.
+// Makes the stored values of some tiles, which are spread over all tiles. Returns the values' mean size.
 double bytes_of_a_tile(const Pipeline& tiles) {
   constexpr std::uint64_t most = 200;
   std::uint64_t bytes = 0, count = 0;

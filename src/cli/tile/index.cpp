@@ -35,7 +35,7 @@ struct IndexFlags {
 int index(const IndexFlags& flags) {
   WantedSlides wanted = slide_files(flags.slides);
   Slides slides = slides_of(flags.cut, std::move(wanted.files));
-  const Written written = run_write("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
+  const WriteResult written = run_write("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
     options.commit_every = 1;  // a slide may take long
     return write_slide_index(slides, flags.out, options);
   });

@@ -166,7 +166,7 @@ class Ranks {
 };
 
 struct Part {
-  std::string path = {}, first = {}, last = {};  // `first` and `last`: its first and last key
+  std::string path = {}, first = {}, last = {};  // `first` and `last`: the store's first and last key
   std::uint64_t records = 0;
 };
 
@@ -186,7 +186,7 @@ std::string other_order(const std::vector<Part>& parts) {
   return {};
 }
 
-// Returns a remark if two stores have the same records, like a store and its copy.
+// Returns a remark if two stores seem to have the same records, like a store and its copy.
 std::string records_twice(const std::vector<Part>& parts) {
   std::map<std::string, const Part*> begins;
   for (const Part& part : parts) {
@@ -221,8 +221,9 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// If some stores have the report of a rank, all stores must have one. A store that is named like a rank's must have one
-// too. Otherwise it could not be noticed that a rank's store is missing.
+// Throws an error if a store lacks the report that it needs. Without this check, a rank's missing store could go
+// unnoticed. If one store has the report of a rank, all stores need one. If none has, only stores that are named like a
+// rank's need one.
 void require_all_known(const std::vector<Part>& parts, std::size_t known) {
   if (known == parts.size()) return;
   for (const Part& part : parts) {
@@ -311,12 +312,12 @@ std::string join_reports(const Ranks& ranks, const std::string& out) {
   return report_beside(out) + "/index.html";
 }
 
-struct Merged {
+struct MergeResult {
   StoreList list;
   std::string twice = {}, order = {}, report = {};  ///< remarks; empty: none
 };
 
-void tell_json(const MergeFlags& flags, const Merged& merged) {
+void tell_json(const MergeFlags& flags, const MergeResult& merged) {
   const auto& [list, twice, order, report] = merged;
   write_json({{"list", flags.out},
               {"stores", list.stores},
@@ -327,7 +328,7 @@ void tell_json(const MergeFlags& flags, const Merged& merged) {
              flags.json);
 }
 
-void tell(const MergeFlags& flags, const Merged& merged) {
+void tell(const MergeFlags& flags, const MergeResult& merged) {
   const auto& [list, twice, order, report] = merged;
   std::string text = fmt::format("{}: {} of {}\n", printable(flags.out), counted(list.records, "record"),
                                  counted(list.stores.size(), "store"));
@@ -356,7 +357,7 @@ int merge(const MergeFlags& flags) {
   } else if (form == "lmdb") {
     std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.first < b.first; });
   }
-  Merged merged{.list = list_of(form, parts)};
+  MergeResult merged{.list = list_of(form, parts)};
   if (of_ranks) require_all_tiles(merged.list, ranks.result());
   merged.twice = records_twice(parts);
   if (form == "lmdb") merged.order = other_order(parts);

@@ -27,8 +27,8 @@ Rank rank_of(const RankFlags& flags);
 /// Returns the store of a rank: "tiles-r03-of-16.lmdb" for "tiles.lmdb".
 std::string store_of_rank(const std::string& out, const Rank& rank);
 
-/// Returns the files of a rank, which follow each other. All ranks get about the same number of bytes. A file whose
-/// size can't be read counts as empty.
+/// Returns the files of a rank, which are consecutive in `files`. All ranks get about the same number of bytes. A file
+/// whose size can't be read counts as empty.
 ItemRange share_of_files(const std::vector<std::string>& files, const Rank& rank);
 
 }  // namespace penstock::cli

@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
 
-// Options that may differ between runs of a job. Most only change where and how fast a store is made, and what is
-// written besides. The others name files whose contents a hash covers.
+// Options that may differ between runs of a job. Most of them change only where and how fast a store is made, and what
+// is written in addition to it. The others name files whose contents a hash covers.
 constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
                                     "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
                                     "retry",   "settings",    "list",          "list-column", "index",  "labels",
@@ -135,7 +135,7 @@ std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   if (const auto by = [](const Json& slide) { return slide.value("openslide", std::string()); };
       !before.contains("failure") && by(before) != by(now) && !by(before).empty() && !by(now).empty())
     return fmt::format("the slide {} was read by OpenSlide {}, and is by {} now", file, by(before), by(now));
-  // A slide that could not be read before, and can be read now, stays left out.
+  // A slide that could not be read before, and can be read now, does not count as changed.
   if (!before.contains("failure") && now.contains("failure"))
     return fmt::format("the slide {} could be read, and can't be now: {}", file,
                        printable(now.at("failure").get<std::string>()));
@@ -315,7 +315,8 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 
-// Returns the name of a file that this class did not write to the folder; empty: there is none.
+// Returns the name of something in the folder other than locks, run.json and files of the system; empty if there is
+// nothing else.
 std::string RunFolder::other_thing() const {
   std::error_code failed;
   std::string first;

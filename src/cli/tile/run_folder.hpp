@@ -69,8 +69,8 @@ class RunFolder {
   void take(bool store_is_there);
   /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false,
   /// compares nothing, and deletes an older job's report from the folder. `retry`: slides that could not be opened
-  /// before may have changed. They may not if ranks share the slides, because the slides' sizes decide which rank has
-  /// which slides.
+  /// before may have changed, unless ranks share the slides. If ranks share them, sizes must stay, because they decide
+  /// which rank has which slides.
   /// @throws
   /// - Error(state_mismatch) that names the first slide, setting or file that differs;
   /// - Error(state_mismatch) if there is a store that the folder does not mention;

@@ -16,7 +16,8 @@ namespace penstock::cli {
 /// Returns the folder of the report of the store that --out names.
 std::string report_folder(const TileFlags& flags);
 
-/// Call before slides are opened. @throws if an earlier run of the store that --out names forbids this one.
+/// Call before slides are opened. @throws if an earlier run wrote to the store that --out names, and this run must not
+/// continue it.
 void check_earlier_run(const TileFlags& flags);
 
 /// Lists what is not among the records, in a line each.
@@ -33,8 +34,8 @@ void write_lists(const TileFlags& flags, const SlideSource& source, Json& result
 int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder);
 
 /// Writes the tiles into the store that --out names, prints what was done, and keeps a report next to the store. Leaves
-/// out bad tiles and slides; later runs leave them out again. `folder` must be taken; `pictures` may be null. Returns
-/// the exit status.
+/// out bad tiles and slides, unless --on-error is fail. Later runs leave them out again, unless --retry is given.
+/// `folder` must be taken; `pictures` may be null. Returns the exit status.
 int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures);
 
 }  // namespace penstock::cli

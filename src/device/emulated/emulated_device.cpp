@@ -18,12 +18,12 @@
 namespace penstock::detail {
 
 struct EmulatedDevice::StreamState {
-  std::size_t number = 0;          // the stream's number in `streams_`
-  HappensBefore::Actor actor = 0;  // the stream's actor, if orders are checked
-  bool captures = false;           // whether the stream is being captured into a graph
-  std::size_t captured = 0;        // number of steps captured so far
-  const char* spoilt = nullptr;    // what spoilt the capture; null if nothing did
-  std::uint64_t since = 0;         // number of streams that were made before this stream
+  std::size_t number = 0;         // the stream's number in `streams_`
+  RaceDetector::Actor actor = 0;  // the stream's actor, if orders are checked
+  bool captures = false;          // whether the stream is being captured into a graph
+  std::size_t captured = 0;       // number of steps captured so far
+  const char* spoilt = nullptr;   // what spoilt the capture; null if nothing did
+  std::uint64_t since = 0;        // number of streams that were made before this stream
 };
 
 struct EmulatedDevice::OwnEvent final : Event {
@@ -196,7 +196,8 @@ void EmulatedDevice::fail(const char* what, const char* why) noexcept {
 
 namespace {
 
-// A GPU keeps a stack of the contexts that each thread has entered. Correct code never nests deeper than this.
+// A GPU keeps a stack of the contexts that each thread has entered. Correct code never nests its calls of `enter`
+// deeper than this.
 constexpr int most_entered = 6;
 thread_local std::map<const void*, int> entered_by_thread;
 
@@ -294,7 +295,7 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
            {{from, bytes, false}, {to, bytes, true}});
 }
 
-// This is not counted as a call that may fail, and it orders nothing. So a timer does not change what happens.
+// This function is not counted as a call that may fail, and it orders nothing. So a timer does not change what happens.
 void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at) {
   const std::lock_guard lock(mutex_);
   const StreamState& state = state_of(stream);
@@ -344,7 +345,7 @@ void EmulatedDevice::reach(const std::shared_ptr<Record>& record) {
   streams_->reach(*record);
   if (!orders_) return;
   const std::lock_guard lock(mutex_);
-  orders_->wait(HappensBefore::host, record->clock);
+  orders_->wait(RaceDetector::host, record->clock);
 }
 
 void EmulatedDevice::synchronize(const Event& event) {
@@ -386,7 +387,7 @@ bool EmulatedDevice::reached(const Event& event) {
   streams_->look(*last);
   if (last->reached.load(std::memory_order_acquire) == 0) return false;
   const std::lock_guard lock(mutex_);
-  if (orders_) orders_->wait(HappensBefore::host, last->clock);
+  if (orders_) orders_->wait(RaceDetector::host, last->clock);
   return true;
 }
 
@@ -445,8 +446,8 @@ void EmulatedDevice::finish(const StreamState& stream) noexcept {
   streams_->finish(stream.number, *progress, count);
 }
 
-// Waits until all work on all streams is done, so that no work uses memory that is then freed. This wait is not
-// recorded as an order. It allocates no memory, because a thread that frees memory may have no memory left.
+// Waits until all work on all streams is done, so that no work still uses memory that is about to be freed. This wait
+// is not recorded as an order. It allocates no memory, because a thread that frees memory may have no memory left.
 void EmulatedDevice::drain() noexcept {
   for (std::uint64_t from = 0;;) {
     std::shared_ptr<Progress> progress;

@@ -17,7 +17,7 @@
 
 #include "device/device_model.hpp"
 #include "emulated_streams.hpp"
-#include "happens_before.hpp"
+#include "race_detector.hpp"
 
 namespace penstock::detail {
 
@@ -96,7 +96,7 @@ class EmulatedDevice final : public DeviceModel {
   const EmulatedOptions options_;
   mutable std::mutex mutex_;  // held during a call; not held while the host waits
   std::uint64_t calls_ = 0;
-  std::optional<HappensBefore> orders_;
+  std::optional<RaceDetector> orders_;
   std::vector<StreamState*> open_;  // existing streams, in the order in which they were made
   std::uint64_t begun_ = 0;         // streams made so far
   std::mutex failed_mutex_;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "futex.hpp"
-#include "happens_before.hpp"
+#include "race_detector.hpp"
 
 namespace penstock::detail {
 
@@ -17,7 +17,7 @@ namespace penstock::detail {
 struct Record {
   std::atomic<std::uint32_t> reached{0};
   std::size_t stream = 0;
-  HappensBefore::Clock clock;  ///< used only if orders are checked
+  RaceDetector::Clock clock;  ///< used only if orders are checked
 };
 
 /// One piece of work on an emulated stream.
@@ -59,7 +59,7 @@ void perform(Operation& operation, Wait&& wait) {
   }
 }
 
-/// The streams of one device. The class decides when enqueued work is done. One thread at a time may call `add`,
+/// The streams of one device. A derived class decides when enqueued work is done. One thread at a time may call `add`,
 /// `remove` and `enqueue`.
 class EmulatedStreams {
  public:

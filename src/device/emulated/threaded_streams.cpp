@@ -12,7 +12,7 @@
 #include <penstock/error.hpp>
 
 #include "emulated_streams.hpp"
-#include "one_way_list.hpp"
+#include "one_way_queue.hpp"
 #include "small_random.hpp"
 
 namespace penstock::detail {
@@ -59,7 +59,7 @@ class ThreadedStream {
     }
   }
 
-  OneWayList<Operation> operations_;
+  OneWayQueue<Operation> operations_;
   const std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::atomic<bool> closing_{false};
   SmallRandom random_;

@@ -14,7 +14,7 @@ using Result = PixelWork::Result;
 // A block makes a square of the result, so that it reads pixels that are close together even if the image is turned.
 constexpr unsigned square = 32, quads_of_square = square / quad_pixels;
 
-// If there are more images than the grid is deep, each block makes several images, one after the other.
+// If there are more images than the grid is deep, each block makes its square of several images, one after the other.
 template <Result result, bool planar, int channels, bool whole>
 __global__ void __launch_bounds__(quads_of_square* square) make_pixels_kernel(const PixelWork work) {
   const auto x = static_cast<std::int32_t>((blockIdx.x * quads_of_square + threadIdx.x) * quad_pixels);

@@ -11,8 +11,8 @@ namespace {
 
 // The number of tiles that a block makes, one below the other. What is the same for all its tiles is read once.
 constexpr std::int32_t tiles_each = 2;
-// The number of blocks for which a multiprocessor must have registers at a time, enough to hide the latency of memory.
-// With four channels, the registers don't suffice for a fifth block. Older GPUs have no threads for a fifth block.
+// The number of blocks that a multiprocessor must be able to run at a time. So some blocks work while others wait for
+// memory. With four channels, there are too few registers for a fifth block. Older GPUs have too few threads for one.
 constexpr int blocks_at_a_time(int channels) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 4;

@@ -71,9 +71,9 @@ TEST_CASE("names that a listing skips are hidden, or an operating system's in le
 }
 
 TEST_CASE("what is passed over is counted by its endings, the most frequent ones first") {
-  PassedOver none;
+  SkippedEntries none;
   CHECK(none.text().empty());
-  PassedOver some;
+  SkippedEntries some;
   for (const char* const name : {"a.txt", "b.gz", "c.tar.GZ", "README", ".x", "dot.", "a long. ending with spaces"})
     some.add_file(name);
   CHECK(some.text() == "7 files (no ending 4, .gz 2, .txt 1)");
@@ -82,10 +82,10 @@ TEST_CASE("what is passed over is counted by its endings, the most frequent ones
   CHECK(some.text() == "7 files (no ending 4, .gz 2, .txt 1), 1 folder");
   some.add(some);
   CHECK(some.text() == "14 files (no ending 8, .gz 4, .txt 2), 2 folders");
-  PassedOver many;
+  SkippedEntries many;
   for (int i = 0; i < 5000; ++i) many.add_file("a." + std::to_string(i));
   CHECK(many.text() == "5000 files (.0 1, .1 1, .10 1, .100 1, .101 1, .102 1, .103 1, .104 1, others 4992)");
-  PassedOver odd;
+  SkippedEntries odd;
   odd.add_file("a.\x1b[2J");
   CHECK(odd.text() == "1 file (.\\x1b[2j 1)");
 }

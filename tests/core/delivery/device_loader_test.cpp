@@ -264,7 +264,7 @@ TEST_CASE("batches are copied to fixed addresses and leave no lease") {
     }
     return out;
   };
-  const auto got_of = [&](const ps::BatchCopied& facts, const std::vector<std::byte>& block) {
+  const auto got_of = [&](const ps::CopiedBatchInfo& facts, const std::vector<std::byte>& block) {
     Got got{.epoch = facts.epoch, .number = facts.number, .indices = facts.indices, .mask = facts.mask, .bytes = {}};
     std::vector<std::byte> copy = block;
     for (const ps::TensorView& t : tensors(copy.data(), 5))
@@ -292,7 +292,7 @@ TEST_CASE("batches are copied to fixed addresses and leave no lease") {
       CHECK(error_of([&] { static_cast<void>(loader.next_into({}, stream.ref())); })->code() ==
             ps::Errc::schema_mismatch);
       std::deque<std::vector<std::byte>> read;
-      std::vector<ps::BatchCopied> facts;
+      std::vector<ps::CopiedBatchInfo> facts;
       while (auto one = loader.next_into(tensors(block.data(), 5), stream.ref())) {
         auto& to = read.emplace_back(block.size());
         stream.launch("read", [&to, &block] { std::memcpy(to.data(), block.data(), block.size()); },

@@ -321,13 +321,13 @@ TEST_CASE("a stream of an emulated device that is captured runs nothing, and wha
 
 TEST_CASE("a thread that enters an emulated device and never leaves it is found") {
   EmulatedDevice device(some_gpu, {.checked = true});
-  for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device), again(device);
+  for (int i = 0; i < 100; ++i) const penstock::detail::DeviceGuard entered(device), again(device);
   CHECK(device.findings().empty());
   for (int i = 0; i < 100; ++i) static_cast<void>(device.enter());
   CHECK(device.findings().size() == 1);
   for (int i = 0; i < 100; ++i) device.leave(0);
   std::jthread([&] {
-    for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device);
+    for (int i = 0; i < 100; ++i) const penstock::detail::DeviceGuard entered(device);
     static_cast<void>(device.enter());
   }).join();
   CHECK(device.findings().size() == 1);

@@ -44,7 +44,7 @@ TEST_CASE("blocks that were lent for a record that a cache had are not used afte
   };
   const Chunks source{.count = 40, .per_block = 8};
   const auto store = std::make_shared<Fickle>();
-  const auto cache = std::make_shared<const ps::detail::OpenedCache>(std::make_shared<Keeping>(store), ps::CacheKey{});
+  const auto cache = std::make_shared<const ps::detail::LazyCache>(std::make_shared<Keeping>(store), ps::CacheKey{});
   const ps::AnySource plain = ps::share(source);
   const auto cached = ps::detail::make_cached_source(plain.model(), cache);
   const auto reader = cached->open_reader();

@@ -117,21 +117,21 @@ TEST_CASE("a part that names no classes is not joined to one that does, unless n
     CHECK(mentions(error, "2 classes: 0 ant, 1 cow"));
     CHECK(mentions(error, "none in part"));
     CHECK(mentions(error, "name_classes"));
-    CHECK(mentions(error, "JoinedClasses::as_numbers"));
+    CHECK(mentions(error, "ClassMatching::as_numbers"));
     CHECK(code_of([&] { ps::interleave(parts); }) == ps::Errc::schema_mismatch);
     CHECK(code_of([&] { ps::mix({{parts[0], 1}, {parts[1], 1}}); }) == ps::Errc::schema_mismatch);
-    const ps::AnySource numbers = ps::concat(parts, {.classes = ps::JoinedClasses::as_numbers});
+    const ps::AnySource numbers = ps::concat(parts, {.classes = ps::ClassMatching::as_numbers});
     CHECK(labels_in(numbers) == Numbers{0, 1, 0, 1});
     CHECK(classes_of(numbers.schema()).empty());
-    CHECK(ps::interleave(parts, {.classes = ps::JoinedClasses::as_numbers}).size() == 4);
-    CHECK(ps::mix({{parts[0], 1}, {parts[1], 1}}, {.classes = ps::JoinedClasses::as_numbers}).size() == 4);
+    CHECK(ps::interleave(parts, {.classes = ps::ClassMatching::as_numbers}).size() == 4);
+    CHECK(ps::mix({{parts[0], 1}, {parts[1], 1}}, {.classes = ps::ClassMatching::as_numbers}).size() == 4);
   }
   CHECK(labels_in(ps::concat({named, ps::name_classes(unnamed, "label", {"cow", "bee"})})) == Numbers{0, 2, 2, 1});
   const ps::AnySource other = labelled({0, 1}, {"cow", "ant"});
-  const ps::AnySource numbers = ps::concat({named, other}, {.classes = ps::JoinedClasses::as_numbers});
+  const ps::AnySource numbers = ps::concat({named, other}, {.classes = ps::ClassMatching::as_numbers});
   CHECK(labels_in(numbers) == Numbers{0, 1, 0, 1});
   CHECK(classes_of(numbers.schema()).empty());
-  CHECK(classes_of(ps::concat({named, named}, {.classes = ps::JoinedClasses::as_numbers}).schema()).size() == 2);
+  CHECK(classes_of(ps::concat({named, named}, {.classes = ps::ClassMatching::as_numbers}).schema()).size() == 2);
 }
 
 TEST_CASE("classes are renumbered as somebody wants them, or refused") {

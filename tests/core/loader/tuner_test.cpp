@@ -301,7 +301,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
       {"a depth without memory for more",
        [](TuningBounds& g, TuneWindow& w) {
          g.most.depth = g.first.depth;
-         g.depth_by = HeldBy::limits;
+         g.depth_by = RaiseLimit::limits;
          w.in_work = 0.3;
          w.no_batch = 0.7;
        },
@@ -318,7 +318,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
       {"cells of a stream",
        [](TuningBounds& g, TuneWindow& w) {
          g.most.entries = g.first.entries;
-         g.entries_by = HeldBy::stream;
+         g.entries_by = RaiseLimit::stream;
          w.in_work = 0.4;
          w.no_entry = 0.6;
        },
@@ -337,7 +337,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
       {"an executor of fewer threads than cores",
        [](TuningBounds& g, TuneWindow&) {
          g.most.threads = g.first.threads = 2;
-         g.threads_by = HeldBy::executor;
+         g.threads_by = RaiseLimit::executor;
        },
        "nothing else is likely to make batches faster, but `threads` = 2, all threads of the executor, bounds the run: "
        "there are 4 cores"},

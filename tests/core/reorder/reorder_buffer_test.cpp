@@ -61,7 +61,7 @@ class Outlet : public BatchOutlet {
 
   void rows_copied(BatchBuffer& batch, std::uint32_t copied) noexcept override { finish(batch, copied); }
   void finish(BatchBuffer& batch, std::uint32_t parts) {
-    if (ring_.finish(batch, parts) == BatchRing::Finished::discarded) ring_.release(batch);
+    if (ring_.finish(batch, parts) == BatchRing::FinishResult::discarded) ring_.release(batch);
   }
   // The oldest batch, once it is ready. Its buffer is free afterwards.
   std::optional<Delivered> take() {

@@ -54,10 +54,10 @@ TEST_CASE("the last part of a buffer, and no other, makes it ready") {
   REQUIRE(buffer != nullptr);
   CHECK(buffer->state == BufferState::filling);
   buffer->left = 5;
-  CHECK(ring.finish(*buffer, 1) == BatchRing::Finished::no);
-  CHECK(ring.finish(*buffer, 3) == BatchRing::Finished::no);
+  CHECK(ring.finish(*buffer, 1) == BatchRing::FinishResult::no);
+  CHECK(ring.finish(*buffer, 3) == BatchRing::FinishResult::no);
   CHECK(buffer->state == BufferState::filling);
-  CHECK(ring.finish(*buffer, 1) == BatchRing::Finished::ready);
+  CHECK(ring.finish(*buffer, 1) == BatchRing::FinishResult::ready);
   CHECK(buffer->state == BufferState::ready);
   ring.lease(*buffer);
   CHECK(buffer->state == BufferState::leased);
@@ -112,7 +112,7 @@ TEST_CASE("many threads finish a buffer once") {
     std::atomic<int> last{0};
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&] { last += ring.finish(*buffer, 1) == BatchRing::Finished::ready ? 1 : 0; });
+      threads.emplace_back([&] { last += ring.finish(*buffer, 1) == BatchRing::FinishResult::ready ? 1 : 0; });
     threads.clear();
     REQUIRE(last == 1);
     REQUIRE(buffer->state == BufferState::ready);

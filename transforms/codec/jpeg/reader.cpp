@@ -193,8 +193,8 @@ void Reader::check_size() {
     return along(info_.image_width, component.h_samp_factor, info_.max_h_samp_factor) *
            along(info_.image_height, component.v_samp_factor, info_.max_v_samp_factor);
   };
-  // With Huffman codes, each block takes at least one bit. This limits the work that a small file can cause. With
-  // arithmetic coding, any number of blank blocks may take only a few bytes, so there is a limit of its own.
+  // With Huffman codes, each block takes at least one bit. This check limits the work that a small file can cause. With
+  // arithmetic coding, any number of blank blocks may take only a few bytes, so it has a separate limit.
   if (!options_.accept_warnings && info_.arith_code == FALSE &&
       blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
     throw Error(Errc::corrupt, "the JPEG declares " + pixels_text(info_) + " pixels, which can't be in its " +

@@ -22,8 +22,8 @@ namespace penstock::jpeg {
 // Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the structs free the pools.
 class Reader {
  public:
-  // `coefficients` also accepts arithmetic coding, which `pixels` refuses, and keeps the markers that a copy of the
-  // image needs.
+  // `coefficients` also accepts what `pixels` refuses: arithmetic coding, and components of unknown meaning. It keeps
+  // the markers that a copy of the image needs.
   enum class Use : std::uint8_t { pixels, coefficients };
 
   // Reads the header. @throws like JpegStreamDecoder::open.

@@ -61,7 +61,7 @@ class Finder {
   Finder(const Reader& reader, const Grid& grid)
       : bytes_(reader.bytes()), scan_(static_cast<std::size_t>(reader.offset())), grid_(grid) {}
 
-  // A segment takes at least one byte, and, except the last one, a marker of two bytes.
+  // Each segment takes at least one byte. A marker of two bytes follows each segment except the last one.
   void check_count() const {
     const std::uint64_t segments = std::uint64_t(grid_.across()) * std::uint64_t(grid_.down());
     if (segments * 3 > bytes_.size() - scan_ + 2)
@@ -127,7 +127,8 @@ class Finder {
 };
 
 // Finding the markers and copying segments costs about as much as decoding a hundredth of the file. Reading a second
-// header costs about as much as decoding a few MCUs.
+// header costs about as much as decoding a few MCUs. So segments pay only if they save a sixteenth of the MCUs, and at
+// least 8 MCUs.
 bool pays(std::int64_t needed, std::int64_t otherwise) {
   return otherwise - needed >= std::max<std::int64_t>(8, otherwise / 16);
 }

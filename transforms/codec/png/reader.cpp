@@ -77,7 +77,7 @@ void Reader::check_size() const {
   if (pixels > options_.max_pixels)
     throw Error(Errc::limit_exceeded, "the PNG declares " + pixels_text(header_) +
                                           " pixels, above max_pixels = " + std::to_string(options_.max_pixels));
-  // Deflate makes at most 258 bytes from 2 bits. This limits the work that a small file can cause.
+  // Deflate makes at most 258 bytes from 2 bits. This check limits the work that a small file can cause.
   constexpr std::uint64_t most = 1032;
   const std::uint64_t samples = header_.color == png::rgb     ? 3
                                 : header_.color == gray_alpha ? 2

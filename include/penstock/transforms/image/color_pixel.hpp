@@ -56,7 +56,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int chan
 }
 
 /// Returns one channel of a colour with this hue, whose largest channel is `most`, and whose smallest channel is
-/// `range` less. `ahead`, in sixths of the circle, is 5 for R, 3 for G and 1 for B.
+/// `range` less. `hue` and `ahead` are in sixths of the circle; `ahead` is 5 for R, 3 for G and 1 for B.
 PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
   float k = exact::sum(hue, ahead);
   if (k >= 6) k = exact::sum(k, -6);

@@ -48,7 +48,7 @@ class PENSTOCK_API CenterCrop {
 /// Settings of `random_crop`. All are result options.
 struct RandomCropOptions {
   /// Width of the margin that is added around the image before the box is chosen, in pixels. At least 0, and less than
-  /// each side of the box; for `reflect`, less than half of each side.
+  /// each side of the box; for `reflect`, less than half of each side of the box.
   std::int32_t padding = 0;
   Padding::Mode mode =
       Padding::Mode::constant;  ///< what the margin shows. `reflect` needs images larger than `padding`

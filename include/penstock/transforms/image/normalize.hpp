@@ -20,7 +20,7 @@ struct NormalizeOptions {
   Layout layout = Layout::chw;  ///< order of the result's dimensions
 };
 
-/// Makes (value / 255 - mean) / std of each value. The result is computed as value * scale + bias, with scale = 1 /
+/// Replaces each value by (value / 255 - mean) / std. The result is computed as value * scale + bias, with scale = 1 /
 /// (255 std) and bias = -mean / std, each rounded once to binary32. For values of 16 bits, 65535 replaces 255.
 class PENSTOCK_API Normalize {
  public:

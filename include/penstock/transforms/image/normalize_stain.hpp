@@ -40,7 +40,7 @@ struct NormalizeStainOptions {
 /// - To get their results for `Io = 240`, replace each value I by (I + 1) 256 / 240 - 1 before fitting and normalizing,
 ///   and by (I + 1) 240 / 256 afterwards. Values that are above 239 before or afterwards still differ.
 ///
-/// `target` has the same values for both whites. The fits of `Slides::stain` have 255 as white, too.
+/// With either white, use the same values of `target`. The fits of `Slides::stain` have 255 as white, too.
 ///
 /// The factors that follow from the two fits are computed in binary64. Pixels are computed in binary32 without
 /// contraction, with penstock's own logarithm and exponential, so the bits are the same on every CPU. If no

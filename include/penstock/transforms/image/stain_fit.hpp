@@ -50,9 +50,9 @@ struct PENSTOCK_API StainFit {
 /// Macenko (Macenko et al., "A method for normalizing histology slides for quantitative analysis", ISBI 2009). Pixels
 /// become optical densities to base e, D = -log((I + 1) / 256). Only pixels whose D is at least 0.15 in each of R, G
 /// and B count. These pixels are projected onto the plane of the two eigenvectors of their covariance that have the
-/// largest eigenvalues. The stains are two directions in this plane; 1 % of the pixels are beyond each of them.
-/// Haematoxylin is the stain that absorbs more red. Least squares give each pixel's concentrations, D = c1 stains[0] +
-/// c2 stains[1].
+/// largest eigenvalues. The stains are two directions in this plane: 1 % of the projected pixels have a smaller angle
+/// than one of them, and 1 % have a larger angle than the other. Haematoxylin is the stain that absorbs more red. Least
+/// squares give each pixel's concentrations, D = c1 stains[0] + c2 stains[1].
 ///
 /// Reinhard (Reinhard et al., "Color transfer between images", IEEE Computer Graphics and Applications 21, 2001). The
 /// fit is the mean and standard deviation of all pixels in the space l alpha beta of Ruderman et al. (1998). The space

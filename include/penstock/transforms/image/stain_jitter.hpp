@@ -30,8 +30,8 @@ struct StainJitterOptions {
 /// Each stain's concentration c becomes alpha c + beta. Each stain's alpha and beta are drawn independently for each
 /// image. Then densities become pixels again: I = 256 e^-D - 1, cut to [0, 255] and rounded to the nearest.
 ///
-/// One matrix is made of the draws in binary64. Pixels are computed in binary32 without contraction, with penstock's
-/// own logarithm and exponential, so the bits are the same on every CPU and GPU.
+/// The draws become one matrix and one offset, which are computed in binary64. Pixels are computed in binary32 without
+/// contraction, with penstock's own logarithm and exponential, so the bits are the same on every CPU and GPU.
 ///
 /// The stage changes whole images in place, so it does not fold with its neighbours. Put it after crops and resizes,
 /// when images are small, and before `normalize`.
@@ -48,7 +48,8 @@ class PENSTOCK_API StainJitter {
   /// Changes one image in place. `image` is [H, W, 3]. @throws Error(unsupported) if the image has another number of
   /// channels.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
-  /// Returns the densities of all levels, for custom kernels. The reference is valid as long as the program runs.
+  /// Returns the densities of all channel values, for custom kernels. The reference is valid as long as the program
+  /// runs.
   static const StainDensities& densities();
 
   bool draws() const { return true; }

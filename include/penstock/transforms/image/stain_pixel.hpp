@@ -21,10 +21,10 @@ struct StainChange {
   std::uint32_t active = 1;  ///< 0, as in a row with mask 0: the image becomes black
 };
 
-/// The optical densities of all levels: -log((level + 1) / 256), rounded to the nearest binary32. A plain struct, so
-/// that a kernel can take it as an argument.
+/// The optical densities of all levels (a channel's values, 0 to 255): -log((level + 1) / 256), rounded to the nearest
+/// binary32. A plain struct, so that a kernel can take it as an argument.
 struct StainDensities {
-  /// The density of each level, 0 to 255.
+  /// `of[i]` is the density of level i.
   float of[256];
 };
 
@@ -57,8 +57,7 @@ PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
 PENSTOCK_HOST_DEVICE inline std::uint8_t level_of_density(float density) noexcept {
   // Density 0 is level 255, and density 6 is below level 0.
   const float inside = density < 0 ? 0 : density > 6 ? 6 : density;
-  // The level is 256 e^-density - 1. It is rounded to the nearest: 0.5 is added, and the fraction is cut off. The
-  // result is always in [0, 255].
+  // -1 of the formula and 0.5 for rounding make -0.5; the conversion cuts the fraction off. The result is in [0, 255].
   return static_cast<std::uint8_t>(
       static_cast<std::int32_t>(exact::sum(exact::product(exact::exp(-inside), 256.0f), -0.5f)));
 }

@@ -14,8 +14,8 @@ namespace penstock::slide {
 class EntryReader;
 class EntryWriter;
 
-/// A place of a grid: its column and row, counted from the top left. For a place of a list, they are x and y of the
-/// pixel of level 0 at which the place begins.
+/// A place of a grid: its column and row, counted from the top left. For a place of a list, `column` and `row` are x
+/// and y of the pixel of level 0 at which the place begins.
 struct GridPlace {
   std::uint64_t column = 0, row = 0;
   friend bool operator==(const GridPlace&, const GridPlace&) = default;

@@ -16,7 +16,7 @@ class PackedNumbers {
   /// Makes `count` numbers of `bits` bits each. All numbers are 0. `bits` is 1 to 8.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
-  /// Takes numbers that are packed in `words`. `holds` checks whether `words` fits.
+  /// Takes numbers of `bits` bits each, packed in `words`. Does not check them; call `holds` for that.
   PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
 
   unsigned bits() const noexcept { return bits_; }

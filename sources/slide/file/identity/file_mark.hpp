@@ -20,17 +20,17 @@ struct FileMark {
 
 /// Identifies a file's content, whatever the file's path, by reading parts of the file. Consists of the size and of a
 /// hash. The hash covers the size and three parts of 4 KiB: at the beginning, in the middle and at the end.
-struct FileSample {
+struct FileDigest {
   std::uint64_t bytes = 0, hash = 0;
-  friend bool operator==(const FileSample&, const FileSample&) = default;
+  friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Opens a file for reading. @throws Error(not_found | io) if it can't be opened, or is not a regular file.
+/// Opens a file for reading. @throws Error(not_found | io) if it can't be opened.
 std::unique_ptr<FileDescriptor> open_file(const std::string& path);
-/// @throws Error(io).
+/// @throws Error(io), also if the file is not a regular file.
 FileMark mark_of(int descriptor, const std::string& path);
-/// @throws Error(io).
-FileSample sample_of(int descriptor, const std::string& path);
+/// @throws like mark_of.
+FileDigest sample_of(int descriptor, const std::string& path);
 /// Returns Error(io), which says that the file is not the one that was opened first.
 Error changed_error(const std::string& path);
 

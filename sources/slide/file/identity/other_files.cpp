@@ -33,11 +33,11 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.rfin
 
 }  // namespace
 
-FileSample sample_of_all(const std::vector<std::string>& files) {
-  FileSample all;
+FileDigest sample_of_all(const std::vector<std::string>& files) {
+  FileDigest all;
   for (const std::string& path : files) {
     const auto file = open_file(path);
-    const FileSample one = sample_of(file->get(), path);
+    const FileDigest one = sample_of(file->get(), path);
     all.bytes += one.bytes;
     all.hash = all.hash * 0x9e3779b97f4a7c15 + one.hash;
   }

@@ -16,7 +16,7 @@ namespace penstock::slide {
 /// Identifies the content of several files. Returns the sum of the files' sizes, and a hash of their samples in the
 /// order of `files`.
 /// @throws Error(not_found | io).
-FileSample sample_of_all(const std::vector<std::string>& files);
+FileDigest sample_of_all(const std::vector<std::string>& files);
 
 /// Returns the files of a MIRAX slide "X.mrxs", which are in the folder "X", in the order of their names; none if the
 /// folder does not exist.

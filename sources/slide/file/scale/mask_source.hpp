@@ -25,7 +25,7 @@ struct MaskSource {
   std::vector<Coarser> coarser = {};
 };
 
-/// Returns the size of a pixel of level 0, in micrometres, that masks are made with: 0.5 if the size is unknown.
+/// Returns the size of a pixel of level 0, in micrometres, for making masks. If the size is unknown, returns 0.5.
 double mpp_for_masks(const Resolution& resolution) noexcept;
 
 /// Returns the source that SlideTissue describes, for a mask of `mpp` micrometres per pixel. `levels` begin with the

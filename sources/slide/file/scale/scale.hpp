@@ -35,7 +35,7 @@ struct Scale {
 struct Wanted {
   std::int32_t level = 0;
   double mpp = 0, magnification = 0;
-  /// A share. A stored level is used unscaled if its pixels differ from the requested size by at most this share.
+  /// A stored level is used unscaled if its pixels differ from the requested size by at most this share.
   double tolerance = 0;
 };
 
@@ -49,7 +49,7 @@ struct Choice {
 /// @throws Error(unsupported), without the file's name, if
 /// - the slide has no such level, or the level can't be read;
 /// - the choice depends on the size of the slide's pixels, which is unknown;
-/// - level 0 is coarser than the size that is asked for.
+/// - each level that can be read is coarser than the size that is asked for.
 Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const Resolution& resolution,
                     const std::string& missing);
 

@@ -55,7 +55,7 @@ class Directory {
   /// Returns a whole number; `otherwise` if the tag is missing. The entry may have several values. @throws
   /// Error(corrupt) if these differ.
   std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const;
-  /// Returns whole numbers, but at most the first `most`.
+  /// Returns the first `most` whole numbers, or all if there are fewer.
   std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most) const;
   /// Returns the first value if it is a positive number; otherwise 0.
   float real(TiffTag tag) const;

@@ -260,7 +260,7 @@ pugi::xml_node parse_ome(const std::string& description, const std::string& path
   const pugi::xml_parse_result parsed = document.load_buffer(description.data(), description.size());
   if (parsed.status == pugi::status_out_of_memory)
     throw Error(Errc::out_of_memory, "no memory to read a slide's OME-XML").with_file(path);
-  // An error, because damaged XML can't show whether the image is one channel of several.
+  // Damaged XML is an error, because it can't show whether the image is one channel of several.
   if (!parsed)
     throw error_in(
         path, Errc::corrupt,

@@ -26,7 +26,7 @@ struct OmeImage {
   std::uint32_t channels = 0;      ///< number of channels; each must be a value of every pixel; 0: not given
   std::string channel_names = {};  ///< names of the channels, for errors
   Resolution resolution = {};
-  std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of its pixels
+  std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of this image's pixels
 };
 
 /// Reads the description of a file's first directory; none if it is not OME-XML. Takes time proportional to its length.
@@ -37,12 +37,12 @@ struct OmeImage {
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path);
 
 /// Compares the image with its directory. `size`: the size of the directory's image. `samples`: the number of values
-/// per pixel in the directory. @throws Error(corrupt) if the size differs; Error(unsupported) if channels are in their
-/// own directories.
+/// per pixel in the directory. @throws Error(corrupt) if the size differs; Error(unsupported) if the image has more
+/// than `samples` channels. Some are then in other directories.
 void check_ome(const OmeImage& image, const OmeSize& size, std::uint32_t samples, const std::string& path);
 
-/// Describes the images in `image.others` that are not read, because no level of `levels` has their size. Empty: there
-/// are none.
+/// Describes the images in `image.others` that are not read, because no level of `levels` has their size. Returns an
+/// empty text if all of these images are read.
 std::string unread_images(const OmeImage& image, std::span<const Level> levels);
 
 }  // namespace penstock::slide

@@ -10,7 +10,7 @@
 
 namespace penstock::slide {
 
-/// One thread.
+/// An open TIFF file. One thread at a time.
 class TiffFile {
  public:
   /// `bytes`: the file's size. @throws Error(corrupt | io) if the file does not begin like a TIFF file.

@@ -160,8 +160,8 @@ Level read_level(const TiffFile& file, const Directory& directory) {
   if (is_jpeg2000(compression_of(directory))) {
     level.codec = SlideCodec::jpeg2000;
   } else {
-    // All tables that a JPEG can use have fewer bytes. Longer tables would slow down each tile, which is decoded with
-    // them.
+    // All tables that one JPEG can use have fewer bytes together. Longer tables would slow down each tile, which is
+    // decoded with them.
     constexpr std::uint64_t most_tables = 16384;
     const std::uint64_t bytes = directory.count(TiffTag::jpeg_tables);
     if (bytes > most_tables)

@@ -39,7 +39,7 @@ struct NeedsOpenSlide {
 /// reduced. Each further level must have the shape of level 0. `file_bytes`: the file's size. @throws NeedsOpenSlide if
 /// - the file is not a TIFF;
 /// - the image is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB or YCbCr;
-/// - its maker does not store the image as tiles side by side.
+/// - the file's maker does not store the image as tiles side by side.
 /// @throws Error(corrupt) for a damaged file.
 /// @throws Error(unsupported) for faults that OpenSlide would not notice:
 /// - the image is stored mirrored or turned;

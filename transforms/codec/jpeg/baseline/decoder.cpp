@@ -29,8 +29,8 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
              below = upsampling.looks_at_rows() && last % 2 == 1;
   of.rows.first = std::max(0, box.top - (above ? 1 : 0)) / height;
   of.rows.end = std::min(frame.height - 1, last + (below ? 1 : 0)) / height + 1;
-  // Before libjpeg returns the last two pixel rows of a row of MCUs, it has read the next row of MCUs. If there is only
-  // one component, it reads `alone_v` rows of MCUs together.
+  // If chroma is interpolated between rows, libjpeg reads the next row of MCUs before it returns the last two pixel
+  // rows of a row of MCUs. If there is only one component, it reads `alone_v` rows of MCUs together.
   of.rows_read = of.rows.end;
   if (upsampling.looks_at_rows() && last % height >= height - 2)
     of.rows_read = std::min(frame.mcus_down, last / height + 2);
@@ -71,7 +71,7 @@ class RowWalk {
     const Size& size = segments_->size;
     for (int x = segments_->columns.first; x < segments_->columns.end && !walk_.stopped(); x += size.width) {
       if ((row - segments_->rows.first) % size.height == 0) {
-        // The walk begins at the first segment by itself.
+        // The walk is at the first segment already, so it jumps only to the others.
         if (next_ != 0) walk_.jump(segments_->extents[next_].begin);
         ++next_;
       }
@@ -119,7 +119,7 @@ std::optional<HandOverReason> Decoder::decode(std::span<const std::uint8_t> byte
     of_rows.decode(row, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
     if (walk.stopped()) break;
     if (!planes.usual()) return HandOverReason::range;
-    // The last pixel row can't be made before the values below it are decoded.
+    // If chroma is interpolated between rows, the last pixel row can't be made before the values below it are decoded.
     const int below = upsampling.looks_at_rows() ? 1 : 0;
     const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * frame_.mcu_height() - below;
     for (const int until = std::min(made, box.top + box.height); y < until; ++y)

@@ -20,7 +20,7 @@ namespace penstock::jpeg::baseline {
 namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
-PixelRows get_pixel_rows() { return pixel_rows_plain(); }
+PixelRowKernels get_pixel_rows() { return pixel_rows_plain(); }
 
 #else
 
@@ -51,13 +51,13 @@ HWY_INLINE Pair load_pair(const std::uint8_t* at) {
 // A block has 16 bytes of one colour: first the bytes of its eight even pixels, then the bytes of its eight odd pixels.
 // The blocks of three colours become 48 bytes of pixels: byte j is colour j % 3 of pixel j / 3. These bytes are three
 // parts of 16.
-struct Order {
+struct InterleaveTable {
   std::uint8_t from[3][16];    // for each colour: the byte that goes to a place of a part, if the place has that colour
   std::uint8_t second[3][16];  // for each part: 255 at the places of the second colour
   std::uint8_t third[3][16];   // for each part: 255 at the places of the third colour
 };
-constexpr Order make_order() {
-  Order order = {};
+constexpr InterleaveTable make_order() {
+  InterleaveTable order = {};
   for (int color = 0; color < 3; ++color)
     for (int pixel = 0; pixel < 16; ++pixel)
       order.from[color][(3 * pixel + color) % 16] = static_cast<std::uint8_t>(pixel % 2 * 8 + pixel / 2);
@@ -69,7 +69,7 @@ constexpr Order make_order() {
   }
   return order;
 }
-alignas(16) constexpr Order order = make_order();
+alignas(16) constexpr InterleaveTable order = make_order();
 
 // Stores the three parts of the first block, then the three parts of the next block, and so on.
 HWY_INLINE void store_parts(const Bytes (&parts)[3], std::uint8_t* to) {
@@ -204,7 +204,7 @@ void rgb(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* b, co
 
 void gray(const std::uint8_t* y, const PixelRow& row) { rgb(y, y, y, row); }
 
-PixelRows get_pixel_rows() {
+PixelRowKernels get_pixel_rows() {
   return {sum_rows, widen, between_rows, ycc, ycc_across<of_values>, ycc_across<of_sums>, rgb, gray};
 }
 
@@ -218,7 +218,7 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::jpeg::baseline {
 
 HWY_EXPORT(get_pixel_rows);
-PixelRows pixel_rows() { return HWY_DYNAMIC_DISPATCH(get_pixel_rows)(); }
+PixelRowKernels pixel_rows() { return HWY_DYNAMIC_DISPATCH(get_pixel_rows)(); }
 
 }  // namespace penstock::jpeg::baseline
 #endif

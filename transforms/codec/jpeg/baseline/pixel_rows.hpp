@@ -19,7 +19,7 @@ struct PixelRow {
 // pixels, they may also write this number of values after the last one.
 inline constexpr int row_margin = 64;
 
-struct PixelRows {
+struct PixelRowKernels {
   // Makes 3 * near + far for each value. This is a row between two rows, times 4.
   void (*sum_rows)(const std::uint8_t* near, const std::uint8_t* far, int count, std::uint16_t* sums);
   void (*widen)(const std::uint8_t* values, int count, std::uint16_t* sums);
@@ -38,6 +38,6 @@ struct PixelRows {
   void (*rgb)(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* b, const PixelRow& row);
   void (*gray)(const std::uint8_t* y, const PixelRow& row);
 };
-PixelRows pixel_rows();
+PixelRowKernels pixel_rows();
 
 }  // namespace penstock::jpeg::baseline

@@ -55,7 +55,7 @@ void gray(const std::uint8_t* y, const PixelRow& row) { rgb(y, y, y, row); }
 
 }  // namespace
 
-PixelRows pixel_rows_plain() {
+PixelRowKernels pixel_rows_plain() {
   return {sum_rows, widen, between_rows, ycc, ycc_across<of_values>, ycc_across<of_sums>, rgb, gray};
 }
 

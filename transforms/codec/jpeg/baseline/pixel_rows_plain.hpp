@@ -13,6 +13,6 @@ struct AcrossRounding {
 };
 inline constexpr AcrossRounding of_values{2, 1, 2}, of_sums{4, 8, 7};
 
-PixelRows pixel_rows_plain();
+PixelRowKernels pixel_rows_plain();
 
 }  // namespace penstock::jpeg::baseline

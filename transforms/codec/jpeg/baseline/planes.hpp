@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the values of an image's components in the last two rows of MCUs. Pixels are made from these values.
+// Holds the values of an image's components in the two rows of MCUs that were decoded most recently. Pixels are made
+// from these values.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ class Planes {
   // The memory is in `scratch`, which must not be reset or moved as long as the planes are used.
   Planes(const Frame& frame, int first, int end, bool luma_only, Scratch& scratch);
 
-  // Makes the values of `some` MCUs of a row from their blocks. `first` is the planes' column of the first of these
-  // MCUs. Sets the blocks to 0.
+  // Makes the values of `some` MCUs of a row from their blocks. `first` is the column of the first of these MCUs,
+  // counted in MCUs from the planes' first column. Sets the blocks to 0.
   void put(int mcu_row, int first, int some, Block* blocks);
   // Returns false if `put` may have made a value that libjpeg would not make; see InverseDct.
   bool usual() const noexcept { return usual_; }
@@ -39,8 +40,8 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // The numbers of the component's blocks among the blocks of one `put`, and where their values go, counted from the
-    // first block's values.
+    // For the component's i-th block in a `put`: `from[i]` is its index in `blocks`, and `to[i]` is the distance in
+    // bytes from where the first block's values begin to where its own begin.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };

@@ -15,8 +15,8 @@ namespace penstock::jpeg::baseline {
 // How an image's chroma becomes as large as its luma.
 struct Upsampling {
   int across = 1, down = 1;  // pixels per value of chroma
-  // Whether chroma is interpolated between values. Otherwise values are repeated, as libjpeg does for images with at
-  // most 4 columns.
+  // Whether chroma is interpolated between values. Otherwise values are repeated. Like in libjpeg, that happens if a
+  // value is for two columns and the image has at most 4 columns.
   bool smooth = false;
 
   Upsampling(const Frame& frame, bool luma_only);
@@ -49,7 +49,7 @@ class PixelRowMaker {
   const Planes& planes_;
   Upsampling upsampling_;
   bool gray_;
-  PixelRows rows_;
+  PixelRowKernels rows_;
   int width_, left_out_;
   int luma_offset_, chroma_offset_;  // positions in the planes of the first values that are used
   int chroma_left_;                  // column of the first chroma value that is used, in the whole image's chroma

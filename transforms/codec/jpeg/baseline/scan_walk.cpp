@@ -9,13 +9,13 @@ namespace {
 
 // Copies the variables that change with each symbol, and writes them back at the end. Local copies can stay in
 // registers.
-class Run {
+class LocalScanState {
  public:
-  Run(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOverReason>& stopped)
+  LocalScanState(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOverReason>& stopped)
       : reader_(reader), dc_(dc), stopped_(stopped), bits(reader), last{dc[0], dc[1], dc[2]} {}
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-  ~Run() {
+  LocalScanState(const LocalScanState&) = delete;
+  LocalScanState& operator=(const LocalScanState&) = delete;
+  ~LocalScanState() {
     reader_ = bits;
     std::copy_n(last, 3, dc_);
     if (damaged) stopped_ = HandOverReason::code;
@@ -39,7 +39,7 @@ class Run {
 }  // namespace
 
 [[gnu::noinline]] void ScanWalk::decode_some(int mcus) {
-  Run run(reader_.bits(), dc_, stopped_);
+  LocalScanState run(reader_.bits(), dc_, stopped_);
   Block* block = blocks_;
   for (int mcu = 0; mcu < mcus; ++mcu) {
     for (int k = 0; k < frame_.blocks; ++k, ++block) {
@@ -52,7 +52,7 @@ class Run {
 }
 
 [[gnu::noinline]] void ScanWalk::skip_some(int mcus) {
-  Run run(reader_.bits(), dc_, stopped_);
+  LocalScanState run(reader_.bits(), dc_, stopped_);
   for (int mcu = 0; mcu < mcus; ++mcu) {
     for (int k = 0; k < frame_.blocks; ++k) {
       const Frame::BlockOf& of = frame_.block[k];

@@ -90,7 +90,7 @@ class ScanWalk {
   Block* blocks_;
   std::int32_t dc_[3] = {};  // DC value of each component's last block
   unsigned left_in_segment_ = 0;
-  unsigned segments_ = 0;  // number of segments that were read
+  unsigned segments_ = 0;  // number of restart markers that next_segment() has passed
   std::optional<HandOverReason> stopped_;
 };
 

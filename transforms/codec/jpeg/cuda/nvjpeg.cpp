@@ -80,16 +80,16 @@ void check(int status, const char* what) {
 }
 
 // The handle of a GPU. Making one takes a quarter of a second, so it is made on first use and kept.
-struct Opened {
+struct GpuHandle {
   Handle handle = nullptr;
   std::string why;
 };
-Opened open_on(Device gpu) {
+GpuHandle open_on(Device gpu) {
   static std::mutex mutex;
-  static std::map<int, Opened>& all = *new std::map<int, Opened>;
+  static std::map<int, GpuHandle>& all = *new std::map<int, GpuHandle>;
   const std::lock_guard lock(mutex);
   if (const auto known = all.find(gpu.index); known != all.end()) return known->second;
-  Opened opened{nullptr, library().why};
+  GpuHandle opened{nullptr, library().why};
   if (opened.why.empty()) {
     unsigned engines = 0, cores = 0;
     const int created =
@@ -163,7 +163,7 @@ class Batches final : public BatchDecoding {
 }  // namespace
 
 std::unique_ptr<BatchDecoding> nvjpeg_batches(Device gpu, std::string& why) {
-  const Opened opened = open_on(gpu);
+  const GpuHandle opened = open_on(gpu);
   if (opened.handle == nullptr) {
     why = opened.why;
     return nullptr;

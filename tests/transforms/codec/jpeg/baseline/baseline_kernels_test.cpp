@@ -80,7 +80,7 @@ TEST_CASE("every colour is the same with every instruction set") {
   std::vector<std::uint8_t> y(count + row_margin), cb(count + row_margin), cr(count + row_margin);
   for (int i = 0; i < count; ++i) y[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i);
   on_every_target([&] {
-    const PixelRows rows = pixel_rows(), plain = pixel_rows_plain();
+    const PixelRowKernels rows = pixel_rows(), plain = pixel_rows_plain();
     std::vector<std::uint8_t> found(3 * count), wanted(3 * count);
     bool equal = true;
     const int step = help::sanitized() ? 7 : 1;
@@ -101,7 +101,7 @@ TEST_CASE("rows of pixels are the same with every instruction set, of any length
   constexpr int longest = 200, beside = 40;
   on_every_target([] {
     Numbers numbers(5);
-    const PixelRows rows = pixel_rows(), plain = pixel_rows_plain();
+    const PixelRowKernels rows = pixel_rows(), plain = pixel_rows_plain();
     const std::size_t room = longest + 2 * row_margin;
     for (int count = 1; count <= longest; ++count) {
       for (const int left_out : {0, 1}) {
@@ -126,16 +126,16 @@ TEST_CASE("rows of pixels are the same with every instruction set, of any length
           REQUIRE(found == wanted);
         };
         const std::uint8_t *a = values[0].data(), *b = values[1].data(), *c = values[2].data();
-        check([&](const PixelRows& of, const PixelRow& row) { of.ycc(a, b, c, row); });
-        check([&](const PixelRows& of, const PixelRow& row) { of.rgb(a, b, c, row); });
-        check([&](const PixelRows& of, const PixelRow& row) { of.gray(a, row); });
+        check([&](const PixelRowKernels& of, const PixelRow& row) { of.ycc(a, b, c, row); });
+        check([&](const PixelRowKernels& of, const PixelRow& row) { of.rgb(a, b, c, row); });
+        check([&](const PixelRowKernels& of, const PixelRow& row) { of.gray(a, row); });
         const std::uint16_t *d = sums[1][0].data() + 1, *e = sums[1][1].data() + 1;
-        check([&](const PixelRows& of, const PixelRow& row) { of.ycc_half(a, d, e, row); });
+        check([&](const PixelRowKernels& of, const PixelRow& row) { of.ycc_half(a, d, e, row); });
         rows.widen(a, chroma, sums[0][0].data());
         plain.widen(a, chroma, sums[1][0].data());
         REQUIRE(std::equal(sums[0][0].begin(), sums[0][0].begin() + chroma, sums[1][0].begin()));
         plain.widen(b, chroma, sums[1][1].data());
-        check([&](const PixelRows& of, const PixelRow& row) { of.ycc_half_across(a, d, e, row); });
+        check([&](const PixelRowKernels& of, const PixelRow& row) { of.ycc_half_across(a, d, e, row); });
         std::vector<std::uint8_t> between[2];
         for (auto& v : between) v.assign(room, 0);
         rows.between_rows(a, b, 1 + left_out, count, between[0].data());

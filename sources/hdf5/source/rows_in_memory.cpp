@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/kept_rows.hpp"
+#include "source/rows_in_memory.hpp"
 
 #include <algorithm>
 #include <new>
@@ -33,21 +33,21 @@ std::uint64_t rows_together(const Dataset& dataset) {
   }
 }
 
-std::vector<KeptRows::Stretch> parts_of(const Dataset& dataset) {
+std::vector<RowsInMemory::Stretch> parts_of(const Dataset& dataset) {
   const std::uint64_t together = rows_together(dataset), rows = dataset.rows();
   if (rows == 0) return {};
   if (together == 0) return {{0, rows}};
   const std::uint64_t bytes = std::max<std::uint64_t>(together * dataset.row_bytes(), 1);
   const std::uint64_t each = together * ((part_bytes + bytes - 1) / bytes);
-  std::vector<KeptRows::Stretch> parts;
+  std::vector<RowsInMemory::Stretch> parts;
   for (std::uint64_t row = 0; row < rows; row += std::min(each, rows - row))
     parts.push_back({row, std::min(row + each, rows)});
   return parts;
 }
 
-std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, std::uint64_t rows,
-                                       std::vector<KeptRows::Stretch>& missing) {
-  std::vector<KeptRows::Stretch> parts;
+std::vector<RowsInMemory::Stretch> between(const std::vector<std::uint64_t>& lost, std::uint64_t rows,
+                                           std::vector<RowsInMemory::Stretch>& missing) {
+  std::vector<RowsInMemory::Stretch> parts;
   std::uint64_t row = 0;
   for (std::size_t i = 0; i + 1 < lost.size(); i += 2) {
     const std::uint64_t first = std::min(lost[i], rows), end = std::min(lost[i + 1], rows);
@@ -60,7 +60,7 @@ std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, s
 }
 
 // Reads a part in the way that is used if rows are not kept. So the same rows count as damaged, kept or not.
-void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Stretch& part, Workspaces& workspaces,
+void read_part(const Dataset& dataset, bool verify_checksum, const RowsInMemory::Stretch& part, Workspaces& workspaces,
                std::span<std::byte> out) {
   switch (dataset.way_unkept()) {
     case Hdf5Way::contiguous:
@@ -91,13 +91,13 @@ void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Str
 
 }  // namespace
 
-bool KeptRows::has(std::uint64_t first, std::uint64_t count) const noexcept {
+bool RowsInMemory::has(std::uint64_t first, std::uint64_t count) const noexcept {
   const auto missing = std::ranges::upper_bound(missing_, first, {}, &Stretch::end);
   return missing == missing_.end() || missing->first >= first + count;
 }
 
 // Prepares for reading. If memory for the rows can't be allocated, a later call can try again.
-void KeptRows::begin(const Dataset& dataset) {
+void RowsInMemory::begin(const Dataset& dataset) {
   const std::vector<std::uint64_t>& lost = dataset.others().lost;
   std::vector<Stretch> missing;
   std::vector<Stretch> parts = lost.empty() ? parts_of(dataset) : between(lost, dataset.rows(), missing);
@@ -111,7 +111,7 @@ void KeptRows::begin(const Dataset& dataset) {
   lossy_ = !lost.empty();
 }
 
-void KeptRows::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dataset, bool verify_checksum) {
+void RowsInMemory::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dataset, bool verify_checksum) {
   Workspaces workspaces;
   while (next_ < parts_.size() && !failed_.load(std::memory_order_relaxed)) {
     const Stretch part = parts_[next_++];
@@ -138,7 +138,8 @@ void KeptRows::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dat
   }
 }
 
-const std::byte* KeptRows::get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count) {
+const std::byte* RowsInMemory::get(const Dataset& dataset, bool verify_checksum, std::uint64_t first,
+                                   std::uint64_t count) {
   if (const std::byte* rows = ready_.load(std::memory_order_acquire)) return has(first, count) ? rows : nullptr;
   if (failed_.load(std::memory_order_relaxed)) return nullptr;
   std::unique_lock lock(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "join/opened_cache.hpp"
+#include "join/lazy_cache.hpp"
 
 #include <utility>
 
@@ -7,10 +7,10 @@
 
 namespace penstock::detail {
 
-OpenedCache::OpenedCache(std::shared_ptr<const CacheMaker> maker, CacheKey key)
+LazyCache::LazyCache(std::shared_ptr<const CacheMaker> maker, CacheKey key)
     : maker_(std::move(maker)), key_(std::move(key)) {}
 
-const std::shared_ptr<RecordCache>& OpenedCache::open() const {
+const std::shared_ptr<RecordCache>& LazyCache::open() const {
   const std::lock_guard lock(mutex_);
   if (cache_ == nullptr) try {
       cache_ = maker_->open(key_);

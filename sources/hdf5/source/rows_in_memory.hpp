@@ -15,16 +15,16 @@ namespace penstock::hdf5 {
 
 /// Keeps all rows of a small dataset in memory. The first request reads them. Threads that ask for rows before all are
 /// read help to read them.
-class KeptRows {
+class RowsInMemory {
  public:
   struct Stretch {
     std::uint64_t first = 0, end = 0;
   };
 
-  /// Returns the address of row 0, if the `count` rows from `first` on are kept. Returns null if one of these rows is
-  /// lost, or if reading the dataset failed. In that case the caller reads each row by itself, so that only bad rows
-  /// fail. A thread that calls this while rows are being read reads some parts, and then waits for the parts that other
-  /// threads are reading.
+  /// Returns the address of row 0, if the `count` rows from `first` on are kept. Otherwise returns null. Rows that are
+  /// lost or can't be read are not kept. If no rows are lost and some can't be read, no row is kept. After null, the
+  /// caller reads each row by itself, so that only bad rows fail. A thread that calls this while rows are being read
+  /// reads some parts, and then waits for the parts that other threads are reading.
   const std::byte* get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sink/rows_in_work.hpp"
+#include "sink/partial_chunks.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -60,9 +60,10 @@ std::size_t element_of(const StoredDataset& dataset) {
 
 }  // namespace
 
-RowsInWork::RowsInWork(const std::vector<StoredDataset>& datasets) : datasets_(datasets), work_(datasets.size()) {}
+PartialChunks::PartialChunks(const std::vector<StoredDataset>& datasets)
+    : datasets_(datasets), work_(datasets.size()) {}
 
-std::uint64_t RowsInWork::bytes_of(const Sample& sample, std::string_view key) const {
+std::uint64_t PartialChunks::bytes_of(const Sample& sample, std::string_view key) const {
   std::uint64_t bytes = 0;
   for (const StoredDataset& dataset : datasets_) {
     if (!dataset.slot && key.find('\0') != std::string_view::npos)
@@ -77,7 +78,7 @@ std::uint64_t RowsInWork::bytes_of(const Sample& sample, std::string_view key) c
   return bytes;
 }
 
-void RowsInWork::add(const Sample& sample, std::string_view key, ShardData& data) {
+void PartialChunks::add(const Sample& sample, std::string_view key, ShardData& data) {
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     const StoredDataset& dataset = datasets_[i];
     const std::span<const std::byte> value = bytes_of_value(dataset, sample, key);
@@ -91,8 +92,8 @@ void RowsInWork::add(const Sample& sample, std::string_view key, ShardData& data
   }
 }
 
-void RowsInWork::add_value(std::size_t dataset, std::span<const std::byte> value, std::size_t element,
-                           ShardData& data) {
+void PartialChunks::add_value(std::size_t dataset, std::span<const std::byte> value, std::size_t element,
+                              ShardData& data) {
   Work& work = work_[dataset];
   std::array<std::byte, reference_bytes> reference{};
   if (!value.empty()) {
@@ -103,14 +104,14 @@ void RowsInWork::add_value(std::size_t dataset, std::span<const std::byte> value
   work.rows.insert(work.rows.end(), reference.begin(), reference.end());
 }
 
-void RowsInWork::give_chunk(std::size_t dataset, ShardData& data) {
+void PartialChunks::give_chunk(std::size_t dataset, ShardData& data) {
   Work& work = work_[dataset];
   // The chunk's references name the heap, so the heap must come before the chunk.
   if (!work.heap.empty()) data.add_heap(dataset, work.heap.take());
   data.add_chunk(dataset, std::exchange(work.rows, {}));
 }
 
-void RowsInWork::end(ShardData& data) {
+void PartialChunks::end(ShardData& data) {
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     if (work_[i].rows.empty()) continue;
     work_[i].rows.resize(datasets_[i].chunk_bytes());
@@ -118,11 +119,11 @@ void RowsInWork::end(ShardData& data) {
   }
 }
 
-std::uint64_t RowsInWork::rows(std::size_t dataset) const {
+std::uint64_t PartialChunks::rows(std::size_t dataset) const {
   return work_[dataset].rows.size() / datasets_[dataset].row_bytes;
 }
 
-std::string RowsInWork::text() const {
+std::string PartialChunks::text() const {
   std::string text;
   for (const Work& work : work_) {
     append_bytes(text, work.rows);
@@ -133,7 +134,7 @@ std::string RowsInWork::text() const {
   return text;
 }
 
-void RowsInWork::from_text(std::string_view text) {
+void PartialChunks::from_text(std::string_view text) {
   const auto damaged = [] {
     return Error(Errc::corrupt, "the rows of unfinished chunks are not as they were written");
   };

@@ -7,22 +7,24 @@
 namespace penstock::common {
 
 /// nlohmann's destructor of a document allocates memory, to avoid recursion, and ends the process if it gets none. This
-/// class holds a document and destroys it without allocating. Create objects and lists explicitly: if `json["x"]` runs
-/// out of memory on a null value, that value can't be destroyed any more.
+/// class holds a document and destroys it without allocating. Create objects and lists explicitly. Otherwise
+/// `json["x"]` first turns a null value into an object, and if there is no memory for that, the value can't be
+/// destroyed any more.
 template <class Json>
-class JsonDocument {
+class OwnedJson {
  public:
-  explicit JsonDocument(Json json) noexcept : json_(std::move(json)) {}
-  JsonDocument(const JsonDocument&) = delete;
-  JsonDocument& operator=(const JsonDocument&) = delete;
-  JsonDocument(JsonDocument&&) = default;
-  ~JsonDocument() { take_apart(json_, 0); }
+  explicit OwnedJson(Json json) noexcept : json_(std::move(json)) {}
+  OwnedJson(const OwnedJson&) = delete;
+  OwnedJson& operator=(const OwnedJson&) = delete;
+  OwnedJson(OwnedJson&&) = default;
+  ~OwnedJson() { take_apart(json_, 0); }
 
   Json& operator*() noexcept { return json_; }
   const Json& operator*() const noexcept { return json_; }
 
  private:
-  // No document of this project is nested more deeply. In a deeper document, nlohmann's destructor destroys the rest.
+  // No document of this project is nested more deeply than this. In a deeper document, nlohmann's destructor destroys
+  // the deeper levels.
   static constexpr std::size_t deepest = 64;
 
   static void take_apart(Json& json, std::size_t depth) noexcept {

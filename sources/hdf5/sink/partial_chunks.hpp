@@ -17,9 +17,9 @@
 namespace penstock::hdf5 {
 
 /// The last rows of a shard, which don't fill a chunk yet. One thread at a time.
-class RowsInWork {
+class PartialChunks {
  public:
-  explicit RowsInWork(const std::vector<StoredDataset>& datasets);
+  explicit PartialChunks(const std::vector<StoredDataset>& datasets);
 
   /// Returns the bytes of a row's values before compression. @throws Error(limit_exceeded) if a sequence is too long;
   /// Error(invalid_argument) if the key has a NUL.

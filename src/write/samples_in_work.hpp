@@ -29,11 +29,12 @@ struct WriteEntry {
 /// Samples being processed, oldest first, in a ring. A sample is admitted, published to the runners, begun, done, and
 /// taken. Only the caller admits, publishes and takes samples. So the caller may read the bounds of the published
 /// samples without the mutex.
-class WriteQueue {
+class SamplesInWork {
  public:
-  /// `entries`: number of entries. Finished samples may have `max_bytes` bytes while fewer than `fewest` samples are
-  /// begun. Otherwise they may have `small_finished_bytes`, or `max_bytes` if that is less.
-  WriteQueue(std::size_t entries, std::size_t fewest, std::size_t max_bytes);
+  /// `entries`: number of entries. While finished samples that were not taken have as many bytes as a limit, or more,
+  /// no further sample begins except the oldest. The limit is `max_bytes` while fewer than `fewest` samples are begun,
+  /// and otherwise `small_finished_bytes`, or `max_bytes` if that is less.
+  SamplesInWork(std::size_t entries, std::size_t fewest, std::size_t max_bytes);
 
   // -- the caller, without the mutex --
   std::size_t entries() const noexcept { return entries_.size(); }
@@ -59,12 +60,12 @@ class WriteQueue {
   void end(WriteEntry& entry) noexcept;
   bool is_oldest_done() const noexcept { return entries_[head_ % entries_.size()].state == WriteEntry::State::done; }
   bool is_half_done() const noexcept;
-  /// Takes finished samples from the oldest on: at most `most`, and only as many as are small together. Their bytes no
-  /// longer count as waiting. Returns the number of samples.
+  /// Takes finished samples from the oldest on: at most `most`, and at most `max_bytes` / 16 bytes in total. The first
+  /// sample may be larger. Taken samples stay until `pop`, but their bytes do not count any more. Returns their number.
   std::size_t take(std::size_t most) noexcept;
   /// Removes the oldest sample.
   WriteEntry& pop() noexcept;
-  /// Returns whether no sample waits to be taken.
+  /// Returns whether every sample was taken and removed.
   bool all_taken() const noexcept { return head_ == tail_; }
 
  private:

@@ -15,14 +15,14 @@ namespace penstock::detail {
 /// even if they happened to run in the right order. Keeps a vector clock for the host and for each stream (Lamport;
 /// Mattern 1989). All threads of the host count as one, because they order themselves by other means. One thread at a
 /// time uses it.
-class HappensBefore {
+class RaceDetector {
  public:
   /// For each actor, how many of its operations are known to be done.
   using Clock = std::vector<std::uint64_t>;
   using Actor = std::size_t;
   static constexpr Actor host = 0;
 
-  HappensBefore();
+  RaceDetector();
   Actor add_stream(std::string name);
   /// Removes a stream after all its work is done. Its number may be used again.
   void remove_stream(Actor stream) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "picture/overview.hpp"
+#include "picture/picture_mapping.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,17 +35,17 @@ OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side)
   return {level, static_cast<std::int32_t>((longer_side(levels[level]) + side - 1) / side)};
 }
 
-Overview::Axis Overview::axis(std::int64_t level, std::int64_t image, std::int32_t k) noexcept {
+PictureMapping::Axis PictureMapping::axis(std::int64_t level, std::int64_t image, std::int32_t k) noexcept {
   const double whole = static_cast<double>(level) / k;
   return {static_cast<std::int32_t>((level + k - 1) / k), image, whole / static_cast<double>(image), whole};
 }
 
-Overview::Overview(const SlideFile& slide, const OverviewSource& source)
+PictureMapping::PictureMapping(const SlideFile& slide, const OverviewSource& source)
     : across_(axis(slide.all_levels[source.level].width, slide.image.scale.width, source.k)),
       down_(axis(slide.all_levels[source.level].height, slide.image.scale.height, source.k)),
       step_(static_cast<double>(slide.image.scale.width0) / across_.whole) {}
 
-Area Overview::area_of(const SlideBox& box) const noexcept {
+Area PictureMapping::area_of(const SlideBox& box) const noexcept {
   const auto range = [](const Axis& axis, std::int64_t begin, std::int64_t size) {
     const auto at = [&](std::int64_t place) {
       if (place >= axis.image) return axis.pixels;
@@ -60,7 +60,7 @@ Area Overview::area_of(const SlideBox& box) const noexcept {
   return {left, top, right, bottom};
 }
 
-std::vector<std::uint8_t> Overview::seen_through(std::span<const std::uint8_t> mask, const MaskGrid& grid) const {
+std::vector<std::uint8_t> PictureMapping::seen_through(std::span<const std::uint8_t> mask, const MaskGrid& grid) const {
   const auto columns = centres(across_.pixels, across_.whole, grid.width, grid.level_width, grid.k);
   const auto rows = centres(down_.pixels, down_.whole, grid.height, grid.level_height, grid.k);
   std::vector<std::uint8_t> seen;

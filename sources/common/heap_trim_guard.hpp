@@ -10,9 +10,9 @@ namespace penstock::common {
 /// Keeps a small block at the end of the heap, for memory that another library allocates and frees repeatedly. If
 /// nothing came after that memory, each free would shrink the heap, and each allocation would ask the system for the
 /// same pages again. One thread at a time.
-class HeapEnd {
+class HeapTrimGuard {
  public:
-  /// Call this while that memory is in use. `bytes`: its size.
+  /// Call this while that memory is in use. `bytes`: the size of that memory.
   void keep(std::size_t bytes) noexcept {
     if (bytes <= most_) return;
     most_ = bytes;

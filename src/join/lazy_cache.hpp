@@ -10,9 +10,9 @@
 namespace penstock::detail {
 
 /// The cache of a pipeline. It is opened when samples are first asked for. Any thread may use it.
-class OpenedCache {
+class LazyCache {
  public:
-  OpenedCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
+  LazyCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
 
   /// Returns the cache. Opens it if it is not open. May be called again after it has failed.
   /// @throws what the maker throws, with its label as the stage.

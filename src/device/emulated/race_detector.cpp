@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "happens_before.hpp"
+#include "race_detector.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace penstock::detail {
 
-HappensBefore::HappensBefore() { actors_.push_back({"the host", {1}}); }
+RaceDetector::RaceDetector() { actors_.push_back({"the host", {1}}); }
 
-HappensBefore::Actor HappensBefore::add_stream(std::string name) {
+RaceDetector::Actor RaceDetector::add_stream(std::string name) {
   name = "stream \"" + std::move(name) + "\"";
   if (!ended_.empty()) {
-    // The clock of the removed stream continues. The host has seen all its work, so for every other stream it is like a
-    // new clock.
+    // The new stream continues the clock of a removed stream. The host has seen all work of the removed stream, so for
+    // the other streams this clock is like a new one.
     const Actor again = ended_.back();
     ended_.pop_back();
     actors_[again].name = std::move(name);
@@ -26,30 +26,30 @@ HappensBefore::Actor HappensBefore::add_stream(std::string name) {
   return added;
 }
 
-void HappensBefore::remove_stream(Actor stream) noexcept {
+void RaceDetector::remove_stream(Actor stream) noexcept {
   wait(host, actors_[stream].clock);
   ended_.push_back(stream);
 }
 
-void HappensBefore::join(Clock& into, const Clock& other) {
+void RaceDetector::join(Clock& into, const Clock& other) {
   if (into.size() < other.size()) into.resize(other.size());
   for (std::size_t i = 0; i < other.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
-void HappensBefore::enqueue(Actor stream) {
+void RaceDetector::enqueue(Actor stream) {
   Clock& clock = actors_[stream].clock;
   join(clock, actors_[host].clock);
   ++clock[stream];
 }
 
-void HappensBefore::wait(Actor actor, const Clock& event) { join(actors_[actor].clock, event); }
+void RaceDetector::wait(Actor actor, const Clock& event) { join(actors_[actor].clock, event); }
 
-bool HappensBefore::ordered(const Use& before, Actor actor) const {
+bool RaceDetector::ordered(const Use& before, Actor actor) const {
   const Clock& clock = actors_[actor].clock;
   return before.actor == actor || (before.actor < clock.size() && clock[before.actor] >= before.time);
 }
 
-void HappensBefore::use(Actor actor, const MemoryUse& memory, std::string_view operation) {
+void RaceDetector::use(Actor actor, const MemoryUse& memory, std::string_view operation) {
   if (memory.bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data), end = begin + memory.bytes;
   for (const Use& before : uses_) {
@@ -68,17 +68,17 @@ void HappensBefore::use(Actor actor, const MemoryUse& memory, std::string_view o
   uses_.push_back({begin, end, memory.writes, actor, actors_[actor].clock[actor], std::string(operation)});
 }
 
-void HappensBefore::host_use(const MemoryUse& memory) {
+void RaceDetector::host_use(const MemoryUse& memory) {
   ++actors_[host].clock[host];
   use(host, memory, "the program");
 }
 
-void HappensBefore::forget(const void* data, std::size_t bytes) {
+void RaceDetector::forget(const void* data, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
   std::erase_if(uses_, [&](const Use& use) { return begin <= use.begin && use.end <= end; });
 }
 
-void HappensBefore::find(std::string finding) {
+void RaceDetector::find(std::string finding) {
   if (std::find(findings_.begin(), findings_.end(), finding) == findings_.end())
     findings_.push_back(std::move(finding));
 }

@@ -12,12 +12,12 @@ namespace penstock::detail {
 /// A queue. What the writer does before a `push` happens before what the reader does with the value. Like a stream, the
 /// queue orders nothing in the other direction. One writer and one reader at a time use it.
 template <class T>
-class OneWayList {
+class OneWayQueue {
  public:
-  OneWayList() : taken_(new Node), last_(taken_) {}
-  OneWayList(const OneWayList&) = delete;
-  OneWayList& operator=(const OneWayList&) = delete;
-  ~OneWayList() {
+  OneWayQueue() : taken_(new Node), last_(taken_) {}
+  OneWayQueue(const OneWayQueue&) = delete;
+  OneWayQueue& operator=(const OneWayQueue&) = delete;
+  ~OneWayQueue() {
     for (Node* node = taken_; node != nullptr;) delete std::exchange(node, node->next.load(std::memory_order_acquire));
   }
 
@@ -41,7 +41,8 @@ class OneWayList {
     return next == nullptr ? nullptr : &next->value;
   }
   void pop() noexcept { delete std::exchange(taken_, taken_->next.load(std::memory_order_acquire)); }
-  /// Returns a number for `sleep`. The reader calls `bell` first, then `front`, and then `sleep` if there was no value.
+  /// Returns the argument for `sleep`. The reader calls `bell` first, then `front`, and then `sleep` if there was no
+  /// value.
   std::uint32_t bell() const noexcept { return rung_.load(std::memory_order_acquire); }
   void sleep(std::uint32_t bell) const noexcept { futex_wait(rung_, bell); }
 

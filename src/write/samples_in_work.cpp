@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "write/write_queue.hpp"
+#include "write/samples_in_work.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace penstock::detail::runtime {
 
-WriteQueue::WriteQueue(std::size_t entries, std::size_t fewest, std::size_t max_bytes)
+SamplesInWork::SamplesInWork(std::size_t entries, std::size_t fewest, std::size_t max_bytes)
     : entries_(entries), fewest_(std::min(entries, fewest)), max_bytes_(max_bytes) {}
 
-bool WriteQueue::has_room() const noexcept {
+bool SamplesInWork::has_room() const noexcept {
   return entries_.size() - (admitted_ - head_) >= std::max<std::size_t>(entries_.size() / 8, 1);
 }
 
-WriteEntry& WriteQueue::admit(SinkItem item) {
+WriteEntry& SamplesInWork::admit(SinkItem item) {
   WriteEntry& entry = at(admitted_++);
   entry.item = std::move(item);
   entry.error.reset();
@@ -22,37 +22,37 @@ WriteEntry& WriteQueue::admit(SinkItem item) {
   return entry;
 }
 
-void WriteQueue::publish() noexcept {
+void SamplesInWork::publish() noexcept {
   for (; tail_ < admitted_; ++tail_)
     if (at(tail_).state == WriteEntry::State::done) ++done_;
 }
 
 // Returns the limit in bytes of finished samples at which no further sample is begun.
-std::size_t WriteQueue::most_bytes() const noexcept {
+std::size_t SamplesInWork::most_bytes() const noexcept {
   return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_finished_bytes);
 }
 
-bool WriteQueue::has_work() noexcept {
+bool SamplesInWork::has_work() noexcept {
   for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
     if (at(next_).state == WriteEntry::State::waiting) return bytes_ < most_bytes() || next_ == head_;
   return false;
 }
 
-WriteEntry& WriteQueue::begin() noexcept {
+WriteEntry& SamplesInWork::begin() noexcept {
   WriteEntry& entry = at(next_++);
   entry.state = WriteEntry::State::running;
   return entry;
 }
 
-void WriteQueue::end(WriteEntry& entry) noexcept {
+void SamplesInWork::end(WriteEntry& entry) noexcept {
   entry.state = WriteEntry::State::done;
   ++done_;
   bytes_ += entry.held;
 }
 
-bool WriteQueue::is_half_done() const noexcept { return done_ >= std::max<std::size_t>(entries_.size() / 2, 1); }
+bool SamplesInWork::is_half_done() const noexcept { return done_ >= std::max<std::size_t>(entries_.size() / 2, 1); }
 
-std::size_t WriteQueue::take(std::size_t most) noexcept {
+std::size_t SamplesInWork::take(std::size_t most) noexcept {
   std::size_t count = 0;
   for (std::size_t bytes = 0; count < most && head_ + count < tail_; ++count) {
     const WriteEntry& entry = at(head_ + count);
@@ -63,7 +63,7 @@ std::size_t WriteQueue::take(std::size_t most) noexcept {
   return count;
 }
 
-WriteEntry& WriteQueue::pop() noexcept {
+WriteEntry& SamplesInWork::pop() noexcept {
   WriteEntry& entry = at(head_++);
   entry.state = WriteEntry::State::empty;
   --done_;

@@ -10,7 +10,7 @@ namespace penstock::detail {
 
 /// Counts calls by duration. Each power of two has eight buckets, so quantiles are exact to within 13 % and the memory
 /// is fixed. One thread records, and any thread may read.
-class Latency {
+class LatencyHistogram {
  public:
   void record(std::uint64_t ns) noexcept {
     auto& bucket = buckets_[index(ns)];

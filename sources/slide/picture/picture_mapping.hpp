@@ -24,10 +24,10 @@ struct OverviewSource {
 OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side);
 
 /// Converts positions on the slide to pixels of the picture. A value.
-class Overview {
+class PictureMapping {
  public:
   /// `slide` must have all levels.
-  Overview(const SlideFile& slide, const OverviewSource& source);
+  PictureMapping(const SlideFile& slide, const OverviewSource& source);
 
   std::int32_t width() const noexcept { return across_.pixels; }
   std::int32_t height() const noexcept { return down_.pixels; }
