@@ -36,8 +36,8 @@ enum class Errc : std::uint8_t {
 PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
 /// The only exception type of the library. `what()` is a single line that names everything that is known, and says what
-/// to do. Texts from a damaged file may be long. So the middle of a cause above 2,000 bytes is replaced by the number
-/// of bytes left out. The same is done in `what()` with a stage or key above 1,000 bytes.
+/// to do. Texts from a damaged file may be long. If a cause has more than 2,000 bytes, the number of bytes that are
+/// left out replaces its middle. `what()` shortens a stage or a key of more than 1,000 bytes in the same way.
 ///
 /// Fields that don't apply are empty. The engine and the stages fill the fields from the inside out. For example, a
 /// decoder knows cause and offset, the source knows key and file, the engine knows the stage and the sample's index.

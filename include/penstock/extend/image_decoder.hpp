@@ -45,8 +45,8 @@ class PENSTOCK_API BatchDecoding {
   };
   virtual ~BatchDecoding() = default;
   /// Enqueues the decoding of `images`, at least one, and returns without waiting. Work that is put on `stream`
-  /// afterwards sees the pixels. When `decode` is called, the work of the previous call may still be running; the work
-  /// of all calls before that one is done. Damage inside an image may go unnoticed; its pixels are undefined then.
+  /// afterwards sees the pixels. The work of the previous call may still be running; the work of earlier calls is
+  /// done. Damage inside an image may go unnoticed. The pixels of a damaged image are undefined.
   /// Returns false if the device can't decode one of the images, even if it has decoded others. The loader then decodes
   /// all of them on the host, which takes longer, and its report says so.
   /// @throws Error(device | out_of_memory).

@@ -50,7 +50,8 @@ class PENSTOCK_API ImageEncoder {
   virtual std::string keeps() const { return ""; }
 
   /// Makes a complete file of the image and appends it to `out`. The image is one that `takes` and `max_side` allow.
-  /// The same pixels make the same bytes, whatever their stride. `scratch` is for intermediate results.
+  /// Two images with the same pixels give the same file, even if their strides differ. `scratch` has memory for
+  /// intermediate results.
   /// @throws Error. In a pipeline an Error(invalid_argument) is an error of one sample, like Error(unsupported).
   virtual void encode(const Pixels& pixels, EncodedFile& out, Scratch& scratch) const = 0;
   /// Returns an existing complete file of the image, as `EncodedImage::stored_jpeg` gives it. The file decodes to the

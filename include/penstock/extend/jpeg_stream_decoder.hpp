@@ -30,8 +30,8 @@ struct JpegContainer {
 
 /// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. With this class, a source
 /// that gives pixels decodes any box of an image into its own memory. Pixels, limits and errors are those of
-/// `decode_jpeg`. One thread at a time. The decoder keeps the memory that the largest image needed, and Huffman tables
-/// of the last few images.
+/// `decode_jpeg`. One thread at a time. The decoder keeps its memory, which is as much as the largest image
+/// needed. It also keeps the Huffman tables of recent images.
 class PENSTOCK_API JpegStreamDecoder {
  public:
   /// @throws Error(invalid_argument) if a limit is below 1, or if `apply_orientation` is set, because streams have no

@@ -100,8 +100,9 @@ PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 /// returned as it is. Otherwise the special characters `*`, `?` and `[` make `path` a pattern. With `braces`, {a,b}
 /// matches a and b. Matches are sorted by their bytes; names for which `is_skipped` holds are left out. Special
 /// characters in the names of existing folders are ordinary characters: "run[1]/x-*.tar" finds shards in the folder
-/// "run[1]". In the rest of the path, the first search treats only the last `*` as special: "x?-*.tar" finds shards
-/// of "x?". If that search finds nothing, a second one treats all special characters as special.
+/// "run[1]". The rest of the path is searched at most twice. The first search treats only the last `*` as special:
+/// "x?-*.tar" finds the shards of "x?". If the first search finds nothing, the second treats all special characters as
+/// special.
 /// @throws Error(not_found) if nothing matches the pattern; the error names a missing folder.
 /// @throws Error(io) if a folder of the pattern can't be read; the error names the folder. Both errors name `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,

@@ -21,8 +21,8 @@ namespace penstock {
 
 namespace detail {
 
-/// What a field's pixels are decoded from. `destination` and `row` are those that the field's cell had when the pixels
-/// were promised.
+/// An image that a source promised as a field's value, from which its pixels are decoded. The promise copies
+/// `destination` and `row` from the field's cell.
 struct Promise {
   EncodedImage* image = nullptr;
   ImageShape shape;

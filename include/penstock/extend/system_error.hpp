@@ -40,9 +40,9 @@ auto uninterrupted(Call&& call) noexcept {
 /// Returns the number of bytes of the first UTF-8 character of a text, or 0 if the text does not begin with one.
 PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 
-/// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Other bytes
-/// become `\xHH`. So do control characters of ASCII, and characters of Unicode that end lines or change the direction
-/// of text.
+/// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Each byte that
+/// is not UTF-8 becomes `\xHH`. So does each control character of ASCII, and each character of Unicode that ends a line
+/// or changes the direction of text.
 PENSTOCK_API std::string without_controls(std::string_view text);
 
 /// Like `without_controls`, but cuts the text after about `longest` characters.
