@@ -112,7 +112,7 @@ bool Engine::trim() noexcept {
 void Engine::close() noexcept {
   if (placement_ == nullptr) return;
   stop();
-  placement_->pool().close_door();
+  placement_->pool().cut_link();
   std::unique_ptr<Placement> placement;  // destroyed without the mutex, because readers and streams are a user's code
   std::vector<std::unique_ptr<ChainRun>> runs;
   Lock lock(monitor_.mutex);

@@ -17,13 +17,13 @@ RunnerPool::RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executo
     : work_(work),
       monitor_(monitor),
       executor_(executor),
-      door_(std::make_shared<PoolLink>()),
+      link_(std::make_shared<PoolLink>()),
       most_threads_(std::max(threads, most)),
       threads_(threads),
       cores_(usable_cores()),
       duration_(short_time, cores_),
       runs_(work, most_threads_ + std::size_t{1}) {  // one more, because the consumer's thread may help
-  door_->pool = this;
+  link_->pool = this;
 }
 
 void RunnerPool::set_threads(Lock& lock, unsigned threads) noexcept {
@@ -58,17 +58,17 @@ void RunnerPool::look_at_samples() noexcept {
                  running_ + (consumer_.run != nullptr ? 1u : 0u));
 }
 
-// The run may end before the task gets a thread. If so, the task finds the door closed. Otherwise the task locks the
-// mutex before it leaves the door, and holds the mutex until it counts as running. Returns false if there is no memory
-// for a task.
+// The run may end before the task gets a thread. If so, the task finds the link cut. Otherwise the task locks the
+// mutex before it releases the link, and holds the mutex until it counts as running. Returns false if there is no
+// memory for a task.
 bool RunnerPool::submit_runner() noexcept {
   try {
-    executor_.submit([door = door_] {
-      std::unique_lock at_door(door->mutex);
-      if (door->pool == nullptr) return;
-      RunnerPool& pool = *door->pool;
+    executor_.submit([link = link_] {
+      std::unique_lock at_link(link->mutex);
+      if (link->pool == nullptr) return;
+      RunnerPool& pool = *link->pool;
       Lock lock(pool.monitor_.mutex);
-      at_door.unlock();
+      at_link.unlock();
       pool.run(lock);
     });
   } catch (...) {
@@ -198,9 +198,9 @@ void RunnerPool::note_long(bool waited) noexcept {
   if (!monitor_.closed && !monitor_.is_paused() && work_.has_work()) wake(lock);
 }
 
-void RunnerPool::close_door() noexcept {
-  const std::lock_guard at_door(door_->mutex);
-  door_->pool = nullptr;
+void RunnerPool::cut_link() noexcept {
+  const std::lock_guard at_link(link_->mutex);
+  link_->pool = nullptr;
 }
 
 std::vector<std::unique_ptr<ChainRun>> RunnerPool::take_runs() noexcept {

@@ -48,7 +48,7 @@ class RunnerPool {
  public:
   using Lock = Monitor::Lock;
 
-  /// `executor`, `monitor` and `work` must live until `close_door` was called and no runner works. `threads`: number of
+  /// `executor`, `monitor` and `work` must live until `cut_link` was called and no runner works. `threads`: number of
   /// runners at first. `most`: the largest number that `set_threads` may set; a number below `threads` means `threads`.
   /// Samples are short if they take less than `short_time` on average.
   RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
@@ -128,7 +128,7 @@ class RunnerPool {
 
   /// Makes tasks that begin after this call end without work. A task that began before counts as running. Call without
   /// the mutex.
-  void close_door() noexcept;
+  void cut_link() noexcept;
   /// Removes all ChainRuns permanently. Call while idle. The caller must destroy the ChainRuns without the mutex,
   /// because their readers are a user's code.
   std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
@@ -140,7 +140,7 @@ class RunnerPool {
   void add_to(RunTotals& totals) const;
 
  private:
-  /// The way from a task to the pool. Tasks hold the door, because they may begin after the pool was destroyed.
+  /// The way from a task to the pool. Tasks hold the link, because they may begin after the pool was destroyed.
   struct PoolLink {
     std::mutex mutex;
     RunnerPool* pool;
@@ -168,7 +168,7 @@ class RunnerPool {
   PoolWork& work_;
   Monitor& monitor_;
   Executor::Impl& executor_;
-  std::shared_ptr<PoolLink> door_;
+  std::shared_ptr<PoolLink> link_;
   const unsigned most_threads_;
   std::atomic<unsigned> threads_;  ///< changed only under the mutex
   const unsigned cores_;

@@ -52,7 +52,7 @@ WriteWindow::WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOp
 }
 
 WriteWindow::~WriteWindow() {
-  pool_.close_door();
+  pool_.cut_link();
   monitor_.paused.store(true, std::memory_order_seq_cst);
   Lock lock(monitor_.mutex);
   monitor_.closed = true;

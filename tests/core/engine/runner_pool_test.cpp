@@ -99,7 +99,7 @@ struct Pool {
     return done();
   }
   void close() {
-    pool.close_door();
+    pool.cut_link();
     Monitor::Lock lock(monitor.mutex);
     monitor.closed = true;
     monitor.changed.wait(lock, [this] { return pool.idle(); });
@@ -222,7 +222,7 @@ struct BusyPool {
   }
   ~BusyPool() {
     work.over = true;
-    pool.close_door();
+    pool.cut_link();
     Monitor::Lock lock(monitor.mutex);
     monitor.closed = true;
     monitor.changed.wait(lock, [this] { return pool.idle(); });
@@ -308,7 +308,7 @@ TEST_CASE("a long sample among a hundred short ones makes them long, and all run
   CHECK(p.work.at_once == static_cast<int>(threads));
 }
 
-TEST_CASE("a task that finds the door closed touches nothing") {
+TEST_CASE("a task that finds the link cut touches nothing") {
   const Watchdog watchdog(30s);
   ps::Executor executor(1);
   OccupiedThread occupied(executor);
@@ -321,7 +321,7 @@ TEST_CASE("a task that finds the door closed touches nothing") {
       Monitor::Lock lock(monitor.mutex);
       pool.wake(lock);
     }
-    pool.close_door();
+    pool.cut_link();
     CHECK(work.left == 10);
   }
   occupied.free();  // its task comes now
