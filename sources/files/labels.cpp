@@ -86,7 +86,7 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
 
 // Refuses a table if some of its labels have a decimal comma, like "0,5", and all others are numbers. Labels with a
 // comma would become names of classes.
-void refuse_decimal_commas(const common::TextLines& table) {
+void refuse_decimal_commas(const common::ParsedLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {
     const bool comma = !common::with_point(line.cells[1]).empty();
@@ -107,7 +107,7 @@ std::string split_number(const common::TextLine& line, const IsFile& is_file) {
 
 // Refuses a table with lines whose comma is part of a number. If only the heading looks like such a line, the table is
 // not refused.
-void refuse_split_numbers(const common::TextLines& table, bool heading, const IsFile& is_file) {
+void refuse_split_numbers(const common::ParsedLines& table, bool heading, const IsFile& is_file) {
   const auto is_split = [&](const common::TextLine& line) { return !split_number(line, is_file).empty(); };
   if (std::none_of(table.lines.begin() + (heading ? 1 : 0), table.lines.end(), is_split)) return;
   const auto first = std::ranges::find_if(table.lines, is_split);
@@ -151,7 +151,7 @@ Labels from_lines(const std::vector<common::TextLine>& lines) {
 
 Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
   try {
-    common::TextLines table = common::read_lines(csv_file, source_name, common::Cells::any);
+    common::ParsedLines table = common::read_lines(csv_file, source_name, common::CellCountRule::any);
     const bool heading = begins_with_heading(table.lines, is_file);
     if (table.separator == ',') refuse_split_numbers(table, heading, is_file);
     if (heading) table.lines.erase(table.lines.begin());

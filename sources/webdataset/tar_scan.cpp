@@ -158,7 +158,7 @@ std::optional<TarBlockView> TarScan::next_block() {
   return std::nullopt;
 }
 
-void TarScan::take_extension(const TarHeader& header, Extensions& extensions) {
+void TarScan::take_extension(const TarHeader& header, ExtendedHeader& extensions) {
   const std::uint64_t at = position_, data = at + tar_block_bytes;
   if (header.size > file_.bytes() - data)
     fail(Errc::corrupt, "the shard is truncated in an extended header; copy or make it again", at);
@@ -218,7 +218,7 @@ void TarScan::skip_maps(TarMember& member) {
 
 // Reads one member of any type. Sets `listed` to whether `next` returns the member.
 bool TarScan::take(TarMember& member, bool& listed) {
-  Extensions extensions;
+  ExtendedHeader extensions;
   const std::uint64_t first = position_;
   while (true) {
     const std::optional<TarBlockView> block = next_block();

@@ -70,7 +70,7 @@ class TarScan {
 
  private:
   /// What extended headers specify about the member after them.
-  struct Extensions {
+  struct ExtendedHeader {
     PaxRecords pax;
     std::string long_name;
     bool pending = false;  ///< there was an extended header, and its member must follow
@@ -80,7 +80,7 @@ class TarScan {
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();
-  void take_extension(const TarHeader& header, Extensions& extensions);
+  void take_extension(const TarHeader& header, ExtendedHeader& extensions);
   void check(TarMember& member, bool sparse) const;
   void skip_maps(TarMember& member);
   std::string extension_data(const TarHeader& header, std::uint64_t at);

@@ -52,7 +52,7 @@ FirstRecords count_first_records(const PipelineData& data, const BlockModel& mod
       },
       [](std::uint64_t) { return false; });
   std::unordered_set<std::uint64_t> seen;
-  BlockPlan::Sample sample;
+  BlockPlan::SamplePlan sample;
   const std::uint64_t records = std::min(data.size, max_looked_at);
   for (std::uint64_t n = 0; n < records && begun.uses < max_uses_looked_at; ++n) {
     if (n % at_once == 0) plan.prepare(at_once);

@@ -73,7 +73,7 @@ bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& b
   return block.uses == records - 1 || !has_room_before(bytes, use_after);
 }
 
-bool BlockPlan::next(std::uint64_t left, Sample& out) {
+bool BlockPlan::next(std::uint64_t left, SamplePlan& out) {
   look_ahead();
   if (upcoming_.empty()) return false;
   const std::uint64_t use = upcoming_.next();
@@ -126,7 +126,7 @@ void BlockPlan::take_gone(const UpcomingSample& now) {
 
 // Counts the loads of blocks in `taken_`, which twice the memory would have held. Blocks that are still not in memory
 // go back to `gone_`.
-void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const Sample& out) {
+void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const SamplePlan& out) {
   const bool into_batch = out.in_batch && out.needs.front().loads;
   for (const std::size_t n : taken_) {
     KnownBlock& block = *now_[n];
@@ -138,7 +138,7 @@ void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const Sa
   }
 }
 
-void BlockPlan::plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, Sample& out) {
+void BlockPlan::plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, SamplePlan& out) {
   out.index = now.index;
   out.needs.clear();
   out.evicted.clear();
@@ -158,7 +158,7 @@ void BlockPlan::plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t
 
 // Handles a sample whose only block is decoded into the batch, for this sample or for an earlier sample. Returns false
 // otherwise.
-bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, Sample& out) {
+bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, SamplePlan& out) {
   const bool goes_on = use < in_batch_end_;
   const bool begins = !goes_on && in_memory_.bytes() + now.bytes > limit_ && now.rows && !now_.front()->stays &&
                       can_go_into_batch(now, *now_.front(), left);
@@ -206,7 +206,7 @@ void BlockPlan::leave_spare_blocks(const UpcomingSample& now, Room& room, std::v
 }
 
 // Adds blocks that the record could do without, if loading them is worthwhile.
-void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, Sample& out) {
+void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, SamplePlan& out) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const KnownBlock& block = *now_[n];

@@ -67,7 +67,7 @@ class BlockPlan {
     bool loads;  ///< the block is not in memory and is loaded for this sample
   };
   /// The plan for one sample.
-  struct Sample {
+  struct SamplePlan {
     std::uint64_t index = 0;            ///< source index of the sample's record
     std::vector<std::uint64_t> blocks;  ///< blocks that the record needs, in the record's order
     /// The blocks that the sample gets, sorted by number, each once. Blocks that the record does without are not
@@ -81,7 +81,7 @@ class BlockPlan {
   /// Plans the next sample of the feed. `left`: number of samples of the sample's batch that are not planned yet,
   /// including this sample. Returns false if no sample is left, or if the source can't specify the sample's needs.
   /// @throws std::bad_alloc. After an exception, call `reset` before any other function.
-  bool next(std::uint64_t left, Sample& out);
+  bool next(std::uint64_t left, SamplePlan& out);
 
  private:
   struct Room {
@@ -90,18 +90,18 @@ class BlockPlan {
   };
   void look_ahead();
   void note_use(std::uint64_t sample, const UpcomingBlock& needed);
-  void plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, Sample& out);
-  bool plan_in_batch(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, Sample& out);
+  void plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, SamplePlan& out);
+  bool plan_in_batch(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, SamplePlan& out);
   bool can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const;
   void list_needs(const UpcomingSample& now, Room& room, std::vector<Need>& needs);
   void leave_spare_blocks(const UpcomingSample& now, Room& room, std::vector<Need>& needs);
-  void add_spare_blocks(const UpcomingSample& now, Room& room, Sample& out);
+  void add_spare_blocks(const UpcomingSample& now, Room& room, SamplePlan& out);
   void note_needs(const UpcomingSample& now, std::uint64_t use, const std::vector<Need>& needs);
   bool has_room_before(std::size_t bytes, std::uint64_t key) const;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
   void remember(std::uint64_t number, KnownBlock& block);
   void take_gone(const UpcomingSample& now);
-  void note_gone(const UpcomingSample& now, std::uint64_t use, const Sample& out);
+  void note_gone(const UpcomingSample& now, std::uint64_t use, const SamplePlan& out);
 
   const std::size_t record_limit_;  // most bytes that one record may need
   std::size_t limit_;

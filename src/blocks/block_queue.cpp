@@ -10,8 +10,8 @@ namespace penstock::detail::runtime {
 BlockQueue::BlockQueue(std::size_t in_flight, unsigned threads, unsigned most)
     : samples_(in_flight), stretches_(in_flight, threads, most) {}
 
-BlockQueue::Sample& BlockQueue::begin(std::uint64_t number) noexcept {
-  Sample& it = sample(number);
+BlockQueue::QueuedSample& BlockQueue::begin(std::uint64_t number) noexcept {
+  QueuedSample& it = sample(number);
   it.number = number;
   it.blocks.clear();
   it.missing = 0;
@@ -34,11 +34,11 @@ void BlockQueue::wait_for(std::uint64_t number, Residency& block) {
 void BlockQueue::add(std::shared_ptr<Residency> load) {
   load->waiters.reserve(1);  // so that `wait_for` can't fail for the first user; a user that did not wait could be made
                              // before its block is loaded
-  Sample& user = sample(load->first_user);
+  QueuedSample& user = sample(load->first_user);
   user.loads.push_back(std::move(load));
 }
 
-void BlockQueue::is_ready(Sample& sample) noexcept {
+void BlockQueue::is_ready(QueuedSample& sample) noexcept {
   sample.ready = true;
   stretches_.add(sample.number);
 }
@@ -55,7 +55,7 @@ void BlockQueue::loaded(Residency& block) noexcept {
 
 const Residency* BlockQueue::next_load() noexcept {
   for (; waiting_ != end_; ++waiting_)
-    if (const Sample& it = sample(waiting_); it.may_begin != it.loads.size()) return it.loads[it.may_begin].get();
+    if (const QueuedSample& it = sample(waiting_); it.may_begin != it.loads.size()) return it.loads[it.may_begin].get();
   return nullptr;
 }
 
@@ -71,7 +71,7 @@ std::size_t BlockQueue::blocks_loaded_by(const void* runner, std::uint64_t stret
   const std::uint64_t length = stretches_.length(), first = stretch * length;
   std::size_t loaded = 0;
   for (const std::uint64_t number : {first, first + length / 2}) {
-    const Sample& it = sample(number);
+    const QueuedSample& it = sample(number);
     if (it.number != number) continue;
     for (const auto& block : std::span(it.blocks).first(std::min(it.blocks.size(), most)))
       loaded += block != nullptr && block->runner == runner;
@@ -86,7 +86,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
       stretches_.choose(held, [&](std::uint64_t waiting) noexcept { return blocks_loaded_by(runner, waiting); });
   if (stretch == WorkStretches::none) return work;
   for (std::uint64_t number = stretch * stretches_.length();; ++number) {
-    Sample& it = sample(number);
+    QueuedSample& it = sample(number);
     // After a sample was made, its element may already have a later sample.
     if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
     if (it.begun != it.may_begin) {
@@ -102,7 +102,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
 }
 
 void BlockQueue::clear() noexcept {
-  for (Sample& it : samples_) {
+  for (QueuedSample& it : samples_) {
     it.number = ~std::uint64_t{0};
     it.blocks.clear();
     it.loads.clear();

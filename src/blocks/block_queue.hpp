@@ -35,7 +35,7 @@ struct Residency {
 /// which they were planned; no load begins before it is allowed. One thread at a time may use the queue.
 class BlockQueue {
  public:
-  struct Sample {
+  struct QueuedSample {
     std::uint64_t number = ~std::uint64_t{0};
     std::vector<std::shared_ptr<Residency>> blocks;  ///< blocks in the record's order
     std::uint32_t missing = 0;                       ///< number of blocks for which the sample waits
@@ -58,11 +58,11 @@ class BlockQueue {
   BlockQueue(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Returns sample `number`. REQUIRES: the sample is issued and not made.
-  Sample& sample(std::uint64_t number) noexcept { return samples_[number % samples_.size()]; }
-  const Sample& sample(std::uint64_t number) const noexcept { return samples_[number % samples_.size()]; }
-  std::vector<Sample>& samples() noexcept { return samples_; }
+  QueuedSample& sample(std::uint64_t number) noexcept { return samples_[number % samples_.size()]; }
+  const QueuedSample& sample(std::uint64_t number) const noexcept { return samples_[number % samples_.size()]; }
+  std::vector<QueuedSample>& samples() noexcept { return samples_; }
   /// Begins the next sample, which has no needs yet.
-  Sample& begin(std::uint64_t number) noexcept;
+  QueuedSample& begin(std::uint64_t number) noexcept;
   /// Makes the sample wait for the block, unless the block is done. @throws std::bad_alloc.
   void wait_for(std::uint64_t number, Residency& block);
   /// Adds a load for the sample that was begun last. The caller must make the sample wait for the load. @throws
@@ -90,10 +90,10 @@ class BlockQueue {
   void clear() noexcept;
 
  private:
-  void is_ready(Sample& sample) noexcept;
+  void is_ready(QueuedSample& sample) noexcept;
   std::size_t blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept;
 
-  std::vector<Sample> samples_;  // sample n is element n % size
+  std::vector<QueuedSample> samples_;  // sample n is element n % size
   WorkStretches stretches_;
   std::uint64_t end_ = 0;      // number of samples that were begun
   std::uint64_t waiting_ = 0;  // all loads of the samples before this number may begin

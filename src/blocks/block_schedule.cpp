@@ -25,7 +25,7 @@ BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, s
       repeats_(model.blocks()) {}
 
 BlockSchedule::~BlockSchedule() {
-  for (BlockQueue::Sample& sample : queue_.samples())
+  for (BlockQueue::QueuedSample& sample : queue_.samples())
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
   for (auto& [block, residency] : held_) drop(residency);
@@ -53,7 +53,7 @@ void BlockSchedule::release(const auto& unwanted) noexcept {
 void BlockSchedule::reset(Feed feed) {
   const std::lock_guard lock(mutex_);
   in_batch_.reset();
-  for (BlockQueue::Sample& sample : queue_.samples())
+  for (BlockQueue::QueuedSample& sample : queue_.samples())
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
@@ -97,7 +97,7 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
 
 void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
   if (!plan_.next(left, next_)) return;
-  BlockQueue::Sample& sample = queue_.sample(number);
+  BlockQueue::QueuedSample& sample = queue_.sample(number);
   sample.index = next_.index;
   if (next_.too_large != 0) {
     sample.too_large = next_.too_large;
@@ -204,7 +204,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
   // Read without the mutex, because only this thread uses the sample and its blocks from `take` to `done`.
-  const BlockQueue::Sample& sample = queue_.sample(number);
+  const BlockQueue::QueuedSample& sample = queue_.sample(number);
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)
     throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
@@ -226,7 +226,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
   const std::lock_guard lock(mutex_);
-  BlockQueue::Sample& sample = queue_.sample(number);
+  BlockQueue::QueuedSample& sample = queue_.sample(number);
   for (auto& block : sample.blocks) drop(block);
   sample.blocks.clear();
   return update();

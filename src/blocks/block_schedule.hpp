@@ -99,7 +99,7 @@ class BlockSchedule {
   const char* const option_;
   const std::size_t record_limit_;  // most bytes that one record may need
   BlockPlan plan_;                  // used only by the thread that issues, or under the mutex
-  BlockPlan::Sample next_;          // kept to reuse its memory
+  BlockPlan::SamplePlan next_;      // kept to reuse its memory
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   std::atomic<bool> lacks_memory_{false};  // the next load may not begin, for lack of memory

@@ -53,9 +53,9 @@ class DeviceLease final : public Lease {
     buffer_ = &buffer;
     hold(buffer.info(part_), buffer.parts[part_].data);
   }
-  std::optional<Packed> packed(std::size_t field) const noexcept override {
+  std::optional<PackedLocation> packed(std::size_t field) const noexcept override {
     for (const PackedField& table : buffer_->parts[part_].tables)
-      if (table.field == field) return Packed{table.table, table.data, table.elements};
+      if (table.field == field) return PackedLocation{table.table, table.data, table.elements};
     return std::nullopt;
   }
   Device device() const noexcept override { return ring_->device(part_).device(); }

@@ -28,12 +28,12 @@ class Lease {
   virtual void also_used_on(StreamRef stream) = 0;
 
   /// Where a ragged field is on a device. See PackedField.
-  struct Packed {
+  struct PackedLocation {
     std::byte *table, *data;
     std::int64_t elements;
   };
   /// Returns where a ragged field is; none on the host, where each row has an address of its own.
-  virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
+  virtual std::optional<PackedLocation> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
   /// Returns the schema of a row.

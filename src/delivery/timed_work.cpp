@@ -33,8 +33,8 @@ void TimedWork::begin(StreamRef stream) noexcept {
   if (stretches_.empty()) return;
   try {
     take_ended();
-    now_ = ended_ == stretches_.size() ? Now::untimed : Now::timed;
-    if (now_ == Now::timed) stretch(oldest_ + ended_).timer->begin(stream);
+    state_ = ended_ == stretches_.size() ? PieceState::untimed : PieceState::timed;
+    if (state_ == PieceState::timed) stretch(oldest_ + ended_).timer->begin(stream);
   } catch (...) {
     stretches_.clear();
   }
@@ -42,9 +42,9 @@ void TimedWork::begin(StreamRef stream) noexcept {
 
 void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
   if (stretches_.empty()) return;
-  const Now was = std::exchange(now_, Now::none);
-  if (was == Now::untimed) ++untimed_;
-  if (was != Now::timed) return;
+  const PieceState was = std::exchange(state_, PieceState::none);
+  if (was == PieceState::untimed) ++untimed_;
+  if (was != PieceState::timed) return;
   try {
     Stretch& last = stretch(oldest_ + ended_);
     last.timer->end(stream);

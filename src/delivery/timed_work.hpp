@@ -45,7 +45,7 @@ class TimedWork {
   // Number of the oldest timed piece whose time was not read yet, and how many pieces have ended and were not read yet.
   std::size_t oldest_ = 0, ended_ = 0;
   std::uint64_t untimed_ = 0;  // untimed pieces since the last timed piece
-  enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
+  enum class PieceState : std::uint8_t { none, timed, untimed } state_ = PieceState::none;
   RelaxedCounter timed_, stood_for_, ns_, all_bytes_;
 };
 

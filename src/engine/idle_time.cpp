@@ -25,9 +25,9 @@ void IdleTime::take() noexcept {
   taken_while_busy_ = was_busy();
 }
 
-void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
+void IdleTime::change(std::uint64_t now, const IdleState& to) noexcept {
   const std::uint64_t begin = last_ns_, end = std::max(now, begin);
-  const Now was = last_;
+  const IdleState was = last_;
   last_ns_ = end;
   last_ = to;
   if (!begun_ || was.ended) return;

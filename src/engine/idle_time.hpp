@@ -21,7 +21,7 @@ class IdleTime {
   static constexpr std::size_t reasons = static_cast<std::size_t>(Idle::threads) + 1;
 
   /// The state that lasts until the next `change`.
-  struct Now {
+  struct IdleState {
     std::size_t runners = 0;  ///< how many runners may run
     std::size_t idle = 0;     ///< how many of `runners` have nothing to do
     bool ended = true;        ///< nothing will be issued any more, so the time is not counted
@@ -40,10 +40,10 @@ class IdleTime {
   void show(TraceLine& line) noexcept { line_ = &line; }
   /// Starts counting time.
   void begin(std::uint64_t now) noexcept;
-  void change(std::uint64_t now, const Now& to) noexcept;
+  void change(std::uint64_t now, const IdleState& to) noexcept;
   /// Returns whether all runners were busy and still are. If so, `change` need not be called, which saves reading the
   /// clock.
-  bool still_busy(const Now& to) const noexcept {
+  bool still_busy(const IdleState& to) const noexcept {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }
   /// Notes that the caller took a batch. `counts` includes the time up to this call. So the time after the caller's
@@ -57,7 +57,7 @@ class IdleTime {
 
   bool begun_ = false, taken_while_busy_ = false;
   std::uint64_t last_ns_ = 0;
-  Now last_;
+  IdleState last_;
   Counts counted_, taken_;
   std::uint64_t takes_ = 0;
   TraceLine* line_ = nullptr;

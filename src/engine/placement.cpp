@@ -55,7 +55,7 @@ void Placement::wake_pool() noexcept {
 }
 
 void Placement::note_idle(std::uint64_t now) noexcept {
-  IdleTime::Now to;
+  IdleTime::IdleState to;
   if (!monitor_.closed && !monitor_.is_paused()) {
     to.runners = pool_.most();
     to.idle = pool_.idle_runners();

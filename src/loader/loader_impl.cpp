@@ -33,11 +33,11 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   devices_ = detail::runtime::open_devices(data, options_);
   executor_.emplace(options_.executor ? *options_.executor : detail::runtime::own_executor(options_));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
-  shape_.steps = data.steps();
-  shape_.reordered = data.reordered();
-  shape_.endless = data.fixed_steps() != 0;
+  epoch_facts_.steps = data.steps();
+  epoch_facts_.reordered = data.reordered();
+  epoch_facts_.endless = data.fixed_steps() != 0;
   detail::runtime::check_steps(data);
-  shape_.empty = shape_.reordered ? data.size == 0 : shape_.steps == 0;
+  epoch_facts_.empty = epoch_facts_.reordered ? data.size == 0 : epoch_facts_.steps == 0;
   const detail::runtime::MemoryRequest request =
       detail::runtime::memory_request(data, options_, executor_->threads(), devices_);
   detail::runtime::MemoryPlan plan = detail::runtime::plan_memory(request);
@@ -48,7 +48,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                          (request.threads == 1 ? " thread for the " : " threads for the ") +
                          std::to_string(options_.threads) + " runners that were asked for");
   data.open();
-  shape_.fingerprint = detail::facts_of(pipeline_.data()).of_state();
+  epoch_facts_.fingerprint = detail::facts_of(pipeline_.data()).of_state();
   detail::runtime::RunSetup setup;
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
@@ -130,7 +130,7 @@ void Loader::Impl::begin_epoch() {
 
 void Loader::Impl::end_epoch() {
   check_process();
-  const bool inside = cursor_.number != 0 || (!shape_.endless && (cursor_.position != 0 || cursor_.child != 0));
+  const bool inside = cursor_.number != 0 || (!epoch_facts_.endless && (cursor_.position != 0 || cursor_.child != 0));
   if (in_epoch_ || ended_by_error_ || inside) leave_epoch();
 }
 
@@ -138,8 +138,8 @@ void Loader::Impl::leave_epoch() {
   // If the epoch's end already arrived, it is discarded without a report. Otherwise the report would depend on how far
   // the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
-  if (read_to_the_end && shape_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
-  if (shape_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
+  if (read_to_the_end && epoch_facts_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
+  if (epoch_facts_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
   after_error_.reset();
   to_epoch(epoch_ + 1);
   if (!read_to_the_end) must_seek_ = true;
@@ -160,7 +160,7 @@ bool Loader::Impl::goes_on(std::uint64_t beginning, std::uint64_t of_epoch) cons
 }
 
 detail::Cursor Loader::Impl::beginning_of(std::uint64_t epoch) const noexcept {
-  Cursor begin = shape_.endless ? cursor_ : Cursor{};
+  Cursor begin = epoch_facts_.endless ? cursor_ : Cursor{};
   begin.epoch = epoch;
   begin.number = 0;
   return begin;
@@ -213,7 +213,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   delivery_->ask(streams);
   const detail::TracedRange traced(line_, "next");
   for (;;) {
-    if (shape_.empty || (!shape_.reordered && cursor_.epoch != epoch_)) {
+    if (epoch_facts_.empty || (!epoch_facts_.reordered && cursor_.epoch != epoch_)) {
       refuse_lost_epoch();
       to_epoch(epoch_ + 1);
       return over();

@@ -100,12 +100,12 @@ class Loader::Impl {
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::optional<detail::runtime::LoaderCounts> counts_;  ///< set after the delivery is created
   /// Facts about the pipeline on which the course of an epoch depends.
-  struct Shape {
+  struct EpochFacts {
     std::uint64_t fingerprint = 0, steps = 0;
     bool reordered = false, empty = false;
     bool endless = false;  // an epoch ends after a set number of batches, not with a pass
   };
-  Shape shape_;
+  EpochFacts epoch_facts_;
 
   std::uint64_t epoch_ = 0;            // number of the epoch that the caller reads
   Cursor cursor_;                      // cursor after the last delivered batch

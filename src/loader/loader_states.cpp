@@ -19,7 +19,7 @@ State Loader::Impl::state() const {
   constexpr std::uint64_t most = ~std::uint32_t{0};
   if (cursor_.epoch > most) throw Error(Errc::limit_exceeded, "a state has room for epochs below 2^32");
   State s;
-  s.fingerprint = shape_.fingerprint;
+  s.fingerprint = epoch_facts_.fingerprint;
   s.seed = pipeline_.seed();
   s.epoch = static_cast<std::uint32_t>(cursor_.epoch);
   s.number = static_cast<std::uint32_t>(std::min(cursor_.number, most));
@@ -39,19 +39,19 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
   if (s.seed != pipeline_.seed())
     throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
                                           ", this pipeline has " + std::to_string(pipeline_.seed()));
-  if (s.fingerprint != shape_.fingerprint) refuse(s, text);
+  if (s.fingerprint != epoch_facts_.fingerprint) refuse(s, text);
   const std::uint64_t rows = pipeline_.batch_size(),
-                      number = shape_.reordered || shape_.endless ? s.number : s.position / rows;
-  const bool begins_batch = shape_.reordered || (s.position % rows == 0 && s.child == 0);
-  const bool fits = begins_batch && (shape_.endless     ? s.number < pipeline_.data().fixed_steps()
-                                     : shape_.reordered ? s.position < pipeline_.size() || s.position == 0
-                                                        : number <= shape_.steps);
+                      number = epoch_facts_.reordered || epoch_facts_.endless ? s.number : s.position / rows;
+  const bool begins_batch = epoch_facts_.reordered || (s.position % rows == 0 && s.child == 0);
+  const bool fits = begins_batch && (epoch_facts_.endless     ? s.number < pipeline_.data().fixed_steps()
+                                     : epoch_facts_.reordered ? s.position < pipeline_.size() || s.position == 0
+                                                              : number <= epoch_facts_.steps);
   if (!fits || (s.window_batches != 0 && !pipeline_.data().bucket))
     throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                           " is not the beginning of a batch of this pipeline");
   cursor_ = {s.epoch, number, s.position, s.child, s.window_batches};
-  outcome_.begin(number == 0 && s.window_batches == 0 && (shape_.endless || (s.position == 0 && s.child == 0)));
-  if (!shape_.reordered && !shape_.endless && number == shape_.steps && shape_.steps != 0) {
+  outcome_.begin(number == 0 && s.window_batches == 0 && (epoch_facts_.endless || (s.position == 0 && s.child == 0)));
+  if (!epoch_facts_.reordered && !epoch_facts_.endless && number == epoch_facts_.steps && epoch_facts_.steps != 0) {
     cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
     outcome_.begin(true);
   }

@@ -169,7 +169,7 @@ bool WriteWindow::worth_waking() noexcept {
 // Notes how many runners are idle, and why: Idle::threads if there is work, Idle::caller if the oldest sample is done
 // or all samples were taken, and otherwise Idle::straggler.
 void WriteWindow::note_idle(std::uint64_t now) noexcept {
-  IdleTime::Now to;
+  IdleTime::IdleState to;
   to.runners = pool_.most();
   to.idle = pool_.idle_runners();
   const bool left = has_work();

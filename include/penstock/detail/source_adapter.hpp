@@ -178,13 +178,13 @@ class StreamOf final : public SourceModel {
   }
   std::unique_ptr<StreamModel> open_stream() const override {
     if constexpr (std::copy_constructible<S>) {
-      return std::make_unique<Opened>(std::make_shared<S>(std::as_const(*source_)), nullptr);
+      return std::make_unique<OpenedStream>(std::make_shared<S>(std::as_const(*source_)), nullptr);
     } else {
       if (lent_->exchange(true))
         throw Error(Errc::invalid_argument,
                     "this stream can't be copied and is read by another loader; let that one go first")
             .with_source(name());
-      return std::make_unique<Opened>(source_, lent_);
+      return std::make_unique<OpenedStream>(source_, lent_);
     }
   }
 
@@ -194,11 +194,12 @@ class StreamOf final : public SourceModel {
       throw Error(Errc::unsupported, "a stream has no records that could be read one by one");
     }
   };
-  struct Opened final : StreamModel {
-    Opened(std::shared_ptr<S> s, std::shared_ptr<std::atomic<bool>> l) : source(std::move(s)), lent(std::move(l)) {}
-    Opened(const Opened&) = delete;
-    Opened& operator=(const Opened&) = delete;
-    ~Opened() override {
+  struct OpenedStream final : StreamModel {
+    OpenedStream(std::shared_ptr<S> s, std::shared_ptr<std::atomic<bool>> l)
+        : source(std::move(s)), lent(std::move(l)) {}
+    OpenedStream(const OpenedStream&) = delete;
+    OpenedStream& operator=(const OpenedStream&) = delete;
+    ~OpenedStream() override {
       if (lent != nullptr) lent->store(false);
     }
     void reset(std::uint64_t epoch) override { source->reset(epoch); }

@@ -52,10 +52,10 @@ Error no_names(const TextTable& table) {
                      (cause.empty() ? "say which one is meant in `slide_column`" : cause));
 }
 
-NameColumn find_slide_column(const TextTable& table, const TableRequest& wish, std::size_t count,
+NameColumn find_slide_column(const TextTable& table, const TableRequest& request, std::size_t count,
                              const FindSlides& find) {
-  if (!wish.slide_column.empty()) {
-    const std::size_t column = table.find(wish.slide_column);
+  if (!request.slide_column.empty()) {
+    const std::size_t column = table.find(request.slide_column);
     return {column, find(table.columns[column])};
   }
   NameColumn best;
@@ -88,7 +88,7 @@ NameColumn find_slide_column(const TextTable& table, const TableRequest& wish, s
 }
 
 // Returns each slide's line, or `no_line`.
-std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableRequest& wish, const NameColumn& by,
+std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableRequest& request, const NameColumn& by,
                                          std::span<const std::string> names) {
   const std::vector<std::size_t>& slides = by.found.slides;
   std::vector<std::size_t> line_of(names.size(), no_line);
@@ -96,7 +96,7 @@ std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableRequ
     if (slides[line] == no_match) continue;
     if (slides[line] == several)
       throw table.error(table.where[line] + " calls a slide \"" + printable(table.columns[by.column][line]) +
-                        "\", which any of several could be; say " + wish.say_more);
+                        "\", which any of several could be; say " + request.say_more);
     std::size_t& known = line_of[slides[line]];
     if (known != no_line)
       throw table.error(table.where[known] + " and " + table.where[line] + " are of the same slide, \"" +
@@ -120,11 +120,11 @@ std::vector<std::string> groups_of(const TextTable& table, std::size_t column,
 }
 
 // Returns the columns that become fields. `used`: the columns that have another purpose.
-std::vector<std::size_t> wanted_columns(const TextTable& table, const TableRequest& wish,
+std::vector<std::size_t> wanted_columns(const TextTable& table, const TableRequest& request,
                                         const std::vector<std::size_t>& used) {
   std::vector<std::size_t> wanted;
-  for (const std::string& column : wish.columns) wanted.push_back(table.find(column));
-  if (!wish.columns.empty()) return wanted;
+  for (const std::string& column : request.columns) wanted.push_back(table.find(column));
+  if (!request.columns.empty()) return wanted;
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     if (!table.names[column].empty() && std::ranges::find(used, column) == used.end())
       wanted.push_back(table.find(table.names[column]));
@@ -133,22 +133,22 @@ std::vector<std::size_t> wanted_columns(const TextTable& table, const TableReque
 
 }  // namespace
 
-SlideLines read_slide_lines(const TextTable& table, const TableRequest& wish, std::span<const std::string> names,
+SlideLines read_slide_lines(const TextTable& table, const TableRequest& request, std::span<const std::string> names,
                             const FindSlides& find) {
-  const NameColumn by = find_slide_column(table, wish, names.size(), find);
+  const NameColumn by = find_slide_column(table, request, names.size(), find);
   SlideLines lines;
-  lines.line_of = lines_of_slides(table, wish, by, names);
+  lines.line_of = lines_of_slides(table, request, by, names);
   lines.other_lines = static_cast<std::size_t>(std::ranges::count(by.found.slides, no_match));
   lines.elsewhere = by.found.elsewhere;
   if (!by.is_plain) lines.guessed_column = table.names[by.column];
   for (const std::size_t line : lines.line_of) lines.listed.push_back(line != no_line);
   std::vector<std::size_t> used{by.column};
-  for (const std::string& column : wish.set_aside) used.push_back(table.find(column));
-  if (!wish.group.empty()) {
-    used.push_back(table.find(wish.group));
+  for (const std::string& column : request.set_aside) used.push_back(table.find(column));
+  if (!request.group.empty()) {
+    used.push_back(table.find(request.group));
     lines.groups = groups_of(table, used.back(), lines.line_of);
   }
-  for (const std::size_t column : wanted_columns(table, wish, used))
+  for (const std::size_t column : wanted_columns(table, request, used))
     lines.columns.push_back(read_column(table, column, lines.line_of, lines.notes));
   return lines;
 }

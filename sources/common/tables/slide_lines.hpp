@@ -52,7 +52,7 @@ struct SlideLines {
 /// - a line could name any of several slides, or several lines name one slide;
 /// - a line of a slide has no value in the column `group`;
 /// - `read_column` throws Error(invalid_argument).
-SlideLines read_slide_lines(const TextTable& table, const TableRequest& wish, std::span<const std::string> names,
+SlideLines read_slide_lines(const TextTable& table, const TableRequest& request, std::span<const std::string> names,
                             const FindSlides& find);
 
 }  // namespace penstock::common

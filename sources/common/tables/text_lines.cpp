@@ -35,7 +35,7 @@ class LineParser {
 
   std::string_view rest() const noexcept { return text_.substr(at_); }
 
-  TextLines parse(std::size_t most = ~std::size_t{0}) {
+  ParsedLines parse(std::size_t most = ~std::size_t{0}) {
     std::vector<TextLine> lines;
     while (at_ < text_.size() && lines.size() < most) {
       TextLine line;
@@ -137,12 +137,12 @@ CellCounts count_cells(std::string_view text, char separator) {
 
 // Returns the likeliest separator. If lines then don't have the number of cells that `cells` requires, returns another
 // separator that gives all lines equally many cells, if there is one.
-char table_separator(std::string_view text, Cells cells) {
+char table_separator(std::string_view text, CellCountRule cells) {
   const std::string found = separators_in(text);
   if (found.empty()) return ',';
   if (found.size() == 1) return found.front();
   const CellCounts likeliest = count_cells(text, found.front());
-  if (likeliest.least > 1 && (cells == Cells::any || likeliest.least == likeliest.most)) return found.front();
+  if (likeliest.least > 1 && (cells == CellCountRule::any || likeliest.least == likeliest.most)) return found.front();
   for (const char other : found.substr(1))
     if (const CellCounts counts = count_cells(text, other); counts.least > 1 && counts.least == counts.most)
       return other;
@@ -174,12 +174,12 @@ std::string with_point(std::string_view text) {
   return end == last && failed != std::errc::invalid_argument ? other : std::string();
 }
 
-TextLines parse_lines(std::string_view text, Cells cells, char separator) {
+ParsedLines parse_lines(std::string_view text, CellCountRule cells, char separator) {
   if (separator == 0) separator = table_separator(LineParser(text, separator).rest(), cells);
   return LineParser(text, separator).parse();
 }
 
-TextLines read_lines(const std::string& file, std::string_view source, Cells cells) {
+ParsedLines read_lines(const std::string& file, std::string_view source, CellCountRule cells) {
   constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
   const std::optional<std::string> text = read_text(file, source, most_bytes);
   if (!text) throw system_error(source, ENOENT, "reading the table", file);

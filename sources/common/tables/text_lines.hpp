@@ -17,12 +17,12 @@ struct TextLine {
 };
 
 /// How many cells lines must have.
-enum class Cells : std::uint8_t {
+enum class CellCountRule : std::uint8_t {
   same,  ///< every line must have as many as the first line
   any    ///< every line must have at least two
 };
 
-struct TextLines {
+struct ParsedLines {
   char separator = ',';
   std::vector<TextLine> lines;
 };
@@ -45,7 +45,7 @@ char separator_of(std::string_view text);
 /// lines then don't have the number of cells that `cells` requires, the next character is used that gives them equally
 /// many cells, at least two. If there is none, the first is used. Takes time proportional to the text's length.
 /// @throws Error(corrupt) with the line, or Error(unsupported) for UTF-16. Neither names a file.
-TextLines parse_lines(std::string_view text, Cells cells, char separator = 0);
+ParsedLines parse_lines(std::string_view text, CellCountRule cells, char separator = 0);
 
 /// Returns a number with a comma as a number with a point: "0.5" for "0,5". Returns an empty string for other texts.
 /// Some programs write numbers with a comma into tables whose cells are not separated by commas.
@@ -54,6 +54,6 @@ std::string with_point(std::string_view text);
 /// Reads the lines of a file. The separator is a tab if the file's name ends in .tsv or .tab.
 /// @throws what `parse_lines` throws, Error(not_found | io), and Error(limit_exceeded) if the file has more than 4 GiB;
 /// all with the file and `source`.
-TextLines read_lines(const std::string& file, std::string_view source, Cells cells);
+ParsedLines read_lines(const std::string& file, std::string_view source, CellCountRule cells);
 
 }  // namespace penstock::common

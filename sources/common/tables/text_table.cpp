@@ -24,7 +24,7 @@ std::string where_of(const std::string& file, std::size_t line) {
 }  // namespace
 
 TextTable::TextTable(std::string file, std::string_view source) : file_(std::move(file)), source_(source) {
-  TextLines read = read_lines(file_, source_, Cells::same);
+  ParsedLines read = read_lines(file_, source_, CellCountRule::same);
   std::vector<TextLine>& lines = read.lines;
   if (lines.empty())
     throw file_error(source_, file_, Errc::corrupt, "the file is empty: there is no line with the names of columns");

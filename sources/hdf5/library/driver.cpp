@@ -215,7 +215,7 @@ std::string OpenRecorder::lost() const {
   // The library looks for a file in several folders, under the same name.
   const auto last = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::set<std::string_view> found;
-  for (const Opened& opened : opened_) found.insert(last(opened.path));
+  for (const OpenedFile& opened : opened_) found.insert(last(opened.path));
   for (const std::string& path : failed_)
     if (!found.contains(last(path))) return path;
   return {};

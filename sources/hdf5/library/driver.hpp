@@ -61,11 +61,11 @@ class OpenRecorder {
   OpenRecorder& operator=(const OpenRecorder&) = delete;
   ~OpenRecorder();
 
-  struct Opened {
+  struct OpenedFile {
     std::string path;
     FileState state;
   };
-  const std::vector<Opened>& opened() const noexcept { return opened_; }
+  const std::vector<OpenedFile>& opened() const noexcept { return opened_; }
   /// Returns the path of a file that could not be opened in any of the places where the library looked; empty if there
   /// is none.
   std::string lost() const;
@@ -75,7 +75,7 @@ class OpenRecorder {
   void note(std::string_view path, const FileState* state);
 
  private:
-  std::vector<Opened> opened_;
+  std::vector<OpenedFile> opened_;
   std::vector<std::string> failed_;
 };
 

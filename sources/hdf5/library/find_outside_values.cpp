@@ -219,9 +219,9 @@ class OutsideValueFinder {
       lose(of, to, 0, from, "it has no dimensions, and parts of it are read");
       return true;
     }
-    const Extent extent = extent_of(to, picked, from.dims);
-    if (!extent.why.empty()) lose(of, to, extent.good_rows, from, extent.why);
-    if (extent.why.empty() || extent.good_rows > 0) take_over(of, to, picked, from);
+    const AvailableRows available = available_rows(to, picked, from.dims);
+    if (!available.why.empty()) lose(of, to, available.good_rows, from, available.why);
+    if (available.why.empty() || available.good_rows > 0) take_over(of, to, picked, from);
     return true;
   }
 
@@ -441,7 +441,7 @@ std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, cons
   const FileState own = state_of(file_name_of(file));
   found.faults = OutsideValueFinder(found, own).faults_of(dataset, 0, "");
   std::set<std::string> known(found.files.begin(), found.files.end());
-  for (const OpenRecorder::Opened& opened : opens.opened()) {
+  for (const OpenRecorder::OpenedFile& opened : opens.opened()) {
     found.states.push_back(opened.state);
     if (opened.state != own && known.insert(opened.path).second) found.files.push_back(opened.path);
   }

@@ -32,7 +32,7 @@ std::string OutsideValues::lost_now(const OpenRecorder& opens, bool lost_too) co
 void OutsideValues::require_unchanged(const OpenRecorder& opens, std::uint64_t first, std::uint64_t count,
                                       bool lost_too) const {
   if (!changed_.empty()) throw Error(Errc::io, changed_);
-  for (const OpenRecorder::Opened& opened : opens.opened()) {
+  for (const OpenRecorder::OpenedFile& opened : opens.opened()) {
     const auto known = std::ranges::lower_bound(states, which_file(opened.state), {}, which_file);
     if (known != states.end() && *known == opened.state) continue;
     changed_ = "'" + opened.path + "' was changed since the source was opened; open it again";

@@ -146,21 +146,23 @@ bool Selection::beyond(std::span<const std::int64_t> dims) const noexcept {
   return false;
 }
 
-Extent extent_of(const Selection& to, const Selection& from, std::span<const std::int64_t> dims) {
+AvailableRows available_rows(const Selection& to, const Selection& from, std::span<const std::int64_t> dims) {
   const std::string shape = "the dataset has the shape " + shape_text(dims);
-  const Extent other{0, shape + ", and another number of values is read of it"};
-  const auto short_of = [&](std::int64_t good) { return Extent{good, shape + " and ends before what is read of it"}; };
+  const AvailableRows other{0, shape + ", and another number of values is read of it"};
+  const auto short_of = [&](std::int64_t good) {
+    return AvailableRows{good, shape + " and ends before what is read of it"};
+  };
   if (!from.all() && from.rank() != dims.size()) return {0, shape + ", of another rank than is read of it"};
   if (!to.regular() || !from.regular()) {
     if (from.beyond(dims)) return short_of(0);
-    return to.points() == from.points() ? Extent{} : other;
+    return to.points() == from.points() ? AvailableRows{} : other;
   }
   if (from.all()) {
     if (!within_rows_alike(to, from)) return {0, shape + ", and its values are read in another one"};
     if (from.points() == to.points()) return {};
     // If a row has more values in one selection than in the other, their rows don't correspond.
     if (from.points_in_row() != to.points_in_row()) return other;
-    return from.points() > to.points() ? Extent{} : short_of(from.places(0));
+    return from.points() > to.points() ? AvailableRows{} : short_of(from.places(0));
   }
   const auto ends_early = [&](std::size_t d) { return from.axes()[d].below(dims[d]) < from.places(d); };
   const auto grown = to.growing(), of_source = from.growing();
@@ -170,7 +172,7 @@ Extent extent_of(const Selection& to, const Selection& from, std::span<const std
   if (grown) {
     if (*of_source != 0 && ends_early(0)) return short_of(0);
     const std::int64_t there = from.places(*of_source);
-    return there >= to.places(*grown) ? Extent{} : short_of(*grown == 0 ? there : 0);
+    return there >= to.places(*grown) ? AvailableRows{} : short_of(*grown == 0 ? there : 0);
   }
   if (from.points() != to.points()) return other;
   if (!ends_early(0)) return {};

@@ -67,13 +67,13 @@ class Selection {
 };
 
 /// Which elements of a mapping a source has.
-struct Extent {
+struct AvailableRows {
   std::int64_t good_rows = 0;  ///< how many of the mapping's first rows the source has, if not all
   std::string why;             ///< why the source does not have all rows; empty: it has all
 };
 
 /// Returns which elements of a mapping a source has. `to`: the elements of the virtual dataset. `from`: the elements of
 /// the source, in the same order. `dims`: the source's dimensions.
-Extent extent_of(const Selection& to, const Selection& from, std::span<const std::int64_t> dims);
+AvailableRows available_rows(const Selection& to, const Selection& from, std::span<const std::int64_t> dims);
 
 }  // namespace penstock::hdf5

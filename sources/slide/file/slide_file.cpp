@@ -73,17 +73,17 @@ void take_override(Resolution& resolution, double mpp) {
 
 }  // namespace
 
-SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideOpenOptions& settings,
                      std::atomic<std::size_t>& keep_left) {
   SlideFile slide;
   slide.path = path;
   slide.number = number;
-  slide.wish = wish;
+  slide.settings = settings;
   try {
     const auto file = open_file(path);
     slide.mark = mark_of(file->get(), path);
     slide.sample = sample_of(file->get(), path);
-    slide.others = sample_of_all(wish.other_files);
+    slide.others = sample_of_all(settings.other_files);
     Pyramid pyramid = read_pyramid(slide, file->get());
     slide.found.missing_levels = pyramid.missing;
     slide.found.unread_images = std::move(pyramid.unread_images);
@@ -93,18 +93,18 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
       slide.found.levels.push_back({level.width, level.height, level.tile_width, level.tile_height});
     slide.found.bounds = pyramid.bounds;
     slide.found.resolution = std::move(pyramid.resolution);
-    take_override(slide.found.resolution, wish.own_mpp);
-    if (slide.found.resolution.mpp_x == 0 && wish.assumed_mpp != 0)
-      slide.found.resolution.mpp_x = slide.found.resolution.mpp_y = wish.assumed_mpp;
-    Choice choice;
+    take_override(slide.found.resolution, settings.own_mpp);
+    if (slide.found.resolution.mpp_x == 0 && settings.assumed_mpp != 0)
+      slide.found.resolution.mpp_x = slide.found.resolution.mpp_y = settings.assumed_mpp;
+    ScaleChoice choice;
     try {
-      choice = choose_level(wish.wanted, pyramid.levels, slide.found.resolution, pyramid.missing);
+      choice = choose_level(settings.wanted, pyramid.levels, slide.found.resolution, pyramid.missing);
     } catch (const Error& failed) {
       throw error_in(path, failed.code(), failed.cause());
     }
-    if (wish.mask_mpp != 0)
-      slide.mask_source = choose_mask_source(pyramid.levels, slide.found.resolution, wish.mask_mpp);
-    if (wish.all_levels) slide.all_levels = pyramid.levels;
+    if (settings.mask_mpp != 0)
+      slide.mask_source = choose_mask_source(pyramid.levels, slide.found.resolution, settings.mask_mpp);
+    if (settings.all_levels) slide.all_levels = pyramid.levels;
     slide.image.level_number = choice.level;
     slide.image.scale = choice.scale;
     slide.image.level = std::move(pyramid.levels[choice.level]);
@@ -117,10 +117,10 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
 }
 
 void check_against_file(const SlideFile& slide) {
-  SlideWish wish = slide.wish;
-  wish.mask_mpp = 0;
+  SlideOpenOptions settings = slide.settings;
+  settings.mask_mpp = 0;
   std::atomic<std::size_t> keep_nothing = 0;
-  const SlideFile there = open_slide(slide.path, slide.number, wish, keep_nothing);
+  const SlideFile there = open_slide(slide.path, slide.number, settings, keep_nothing);
   if (there.failure) throw Error(*there.failure);
   if (there.sample != slide.sample || there.others != slide.others) throw changed_error(slide.path);
   const auto refuse_unless = [&](bool same, const char* what) {

@@ -24,8 +24,8 @@
 namespace penstock::slide {
 
 /// The settings with which a slide is opened.
-struct SlideWish {
-  Wanted wanted = {};
+struct SlideOpenOptions {
+  ScaleRequest wanted = {};
   double own_mpp = 0;                         ///< micrometres per pixel, instead of the file's value; 0: none is given
   double assumed_mpp = 0;                     ///< micrometres per pixel if the file has no value; 0: none is given
   std::vector<std::string> other_files = {};  ///< the slide's other files, if it is a DICOM series or MIRAX
@@ -36,16 +36,16 @@ struct SlideWish {
 struct SlideFile {
   std::string path, name;
   std::size_t number = 0;        ///< its number among all slides, for `OpenFiles`
-  SlideWish wish;                ///< the settings with which it was opened
+  SlideOpenOptions settings;     ///< the settings with which it was opened
   std::string region_file;       ///< its file of regions; empty: there is none, or regions are not asked for
   std::optional<FileMark> mark;  ///< none: the slide comes from an index, and its file was not opened
   FileDigest sample;
-  FileDigest others;             ///< identifies `wish.other_files`
+  FileDigest others;             ///< identifies `settings.other_files`
   bool passed_over = false;      ///< not opened, because another process has its records
   std::optional<Error> failure;  ///< why it can't be read
 
   /// What the slide's file contains.
-  struct Found {
+  struct FileContents {
     std::vector<SlideLevel> levels;
     std::string missing_levels;  ///< why some of the file's levels can't be read, or may be missing in `levels`; empty:
                                  ///< no reason is known
@@ -56,7 +56,7 @@ struct SlideFile {
     std::string openslide;
     std::string why_openslide;  ///< why this library doesn't read the tiles itself; empty: it does
   };
-  Found found;
+  FileContents found;
 
   /// The image that records are boxes of, and the source of its pixels.
   struct Image {
@@ -69,10 +69,10 @@ struct SlideFile {
   Image image;
 
   std::optional<MaskSource> mask_source;  ///< set if a mask is wanted
-  std::vector<Level> all_levels;          ///< set if `wish.all_levels` is; the same levels as `found.levels`
+  std::vector<Level> all_levels;          ///< set if `settings.all_levels` is; the same levels as `found.levels`
 
   /// What was found when the slide's places were chosen. Notes about all slides use it.
-  struct Choice {
+  struct PlaceChoice {
     std::uint64_t struck = 0;   ///< places left out because they show too little tissue, or because of regions
     bool without_list = false;  ///< the slide has no list of places, but other slides have one
     std::uint64_t beyond = 0, twice = 0;  ///< how many listed places are outside of the slide; how many are repeated
@@ -83,7 +83,7 @@ struct SlideFile {
     /// Why parts of the mask could not be read, and count as glass; empty: all were read.
     std::string unread_mask;
   };
-  Choice choice;
+  PlaceChoice choice;
 
   struct Records {
     Grid grid;
@@ -107,9 +107,9 @@ struct SlideFile {
   bool is_view() const noexcept { return !failure && records.places - records.grid.size() != choice.struck; }
 };
 
-/// Opens a slide. Sets `failure` if the file is faulty, or `wish` does not fit the file. Keeps the positions of the
+/// Opens a slide. Sets `failure` if the file is faulty, or `settings` does not fit the file. Keeps the positions of the
 /// tiles if they need at most `keep_left` bytes, and subtracts their bytes from `keep_left`. Any thread.
-SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideOpenOptions& settings,
                      std::atomic<std::size_t>& keep_left);
 
 /// Opens the file of a slide that comes from an index, and compares the slide with the file. Doesn't compare places,

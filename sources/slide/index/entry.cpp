@@ -122,7 +122,7 @@ Level level_in(EntryReader& from) {
   return level;
 }
 
-void put(EntryWriter& to, const SlideFile::Choice& choice) {
+void put(EntryWriter& to, const SlideFile::PlaceChoice& choice) {
   to.put(choice.struck);
   to.put(choice.without_list);
   to.put(choice.beyond);
@@ -136,8 +136,8 @@ void put(EntryWriter& to, const SlideFile::Choice& choice) {
   to.put(std::string_view(choice.unread_mask));
 }
 
-SlideFile::Choice choice_in(EntryReader& from) {
-  SlideFile::Choice choice;
+SlideFile::PlaceChoice choice_in(EntryReader& from) {
+  SlideFile::PlaceChoice choice;
   choice.struck = from.get<std::uint64_t>();
   choice.without_list = from.truth();
   choice.beyond = from.get<std::uint64_t>();

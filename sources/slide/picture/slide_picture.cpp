@@ -100,10 +100,10 @@ class SlideDrawing {
   static SlideFile reopened(const SlideSource::Impl& impl, std::size_t number) {
     const SlideFile& first = impl.slides[number];
     if (first.failure) throw Error(*first.failure);
-    slide::SlideWish wish = impl.wish_of(number);
-    wish.all_levels = true;
+    slide::SlideOpenOptions settings = impl.settings_of(number);
+    settings.all_levels = true;
     std::atomic<std::size_t> keep_nothing = 0;
-    SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
+    SlideFile slide = slide::open_slide(first.path, number, settings, keep_nothing);
     // Checked before `failure`, because an error of a different file shows nothing about this slide.
     const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
     if (slide.mark && !same) throw slide::changed_error(first.path);

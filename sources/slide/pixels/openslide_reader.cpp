@@ -31,7 +31,7 @@ OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
     }
     if (cache_ == nullptr && library.has_shared_cache()) cache_ = library.cache_create(cache_bytes_);
   }
-  if (sample_of_all(slide.wish.other_files) != slide.others) throw changed_error(slide.path);
+  if (sample_of_all(slide.settings.other_files) != slide.others) throw changed_error(slide.path);
   OwnedHandle handle = open_handle(library, slide.path);
   if (cache_ != nullptr) library.set_cache(handle.get(), cache_);
   return handle.release();

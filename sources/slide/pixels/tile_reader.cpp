@@ -127,9 +127,9 @@ void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded,
 
 }  // namespace
 
-// Holds a worker as long as the lease exists. Prefers the worker that this thread had before, because that worker's
-// memory is in the core's cache. If each thread took the worker that was used last, threads would keep swapping
-// workers.
+// Holds a decoder as long as the lease exists. Prefers the decoder that this thread had before, because that decoder's
+// memory is in the core's cache. If each thread took the decoder that was used last, threads would keep swapping
+// decoders.
 class TileReader::Lease {
  public:
   explicit Lease(TileReader& reader) : reader_(reader) {
@@ -139,14 +139,14 @@ class TileReader::Lease {
       if (!idle.empty()) {
         const auto own = std::ranges::find(idle, std::this_thread::get_id(), [](const auto& w) { return w->user; });
         if (own != idle.end()) std::swap(*own, idle.back());
-        worker_ = std::move(idle.back());
+        tile_decoder_ = std::move(idle.back());
         idle.pop_back();
       }
     }
-    if (worker_ == nullptr) worker_ = std::make_unique<Worker>();
-    if (const std::thread::id user = std::this_thread::get_id(); worker_->user != user) {
-      worker_->user = user;
-      worker_->heap_end = {};
+    if (tile_decoder_ == nullptr) tile_decoder_ = std::make_unique<TileDecoder>();
+    if (const std::thread::id user = std::this_thread::get_id(); tile_decoder_->user != user) {
+      tile_decoder_->user = user;
+      tile_decoder_->heap_end = {};
     }
   }
   Lease(const Lease&) = delete;
@@ -154,15 +154,15 @@ class TileReader::Lease {
   ~Lease() {
     const std::lock_guard lock(reader_.mutex_);
     try {
-      reader_.idle_.push_back(std::move(worker_));
-    } catch (const std::bad_alloc&) {  // the worker is destroyed
+      reader_.idle_.push_back(std::move(tile_decoder_));
+    } catch (const std::bad_alloc&) {  // the decoder is destroyed
     }
   }
-  Worker* operator->() const noexcept { return worker_.get(); }
+  TileDecoder* operator->() const noexcept { return tile_decoder_.get(); }
 
  private:
   TileReader& reader_;
-  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<TileDecoder> tile_decoder_;
 };
 
 void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places) {
@@ -204,19 +204,19 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
     return;
   }
   check(slide, tile, place);
-  const Lease worker(*this);
+  const Lease tile_decoder(*this);
   const auto bytes = static_cast<std::size_t>(place.bytes);
   const std::size_t room = bytes + end_marker.size();
-  if (scratch == nullptr && worker->encoded.size() < room) worker->encoded.resize(room);
-  const std::span<std::byte> memory{scratch != nullptr ? scratch->allocate(room) : worker->encoded.data(), room};
+  if (scratch == nullptr && tile_decoder->encoded.size() < room) tile_decoder->encoded.resize(room);
+  const std::span<std::byte> memory{scratch != nullptr ? scratch->allocate(room) : tile_decoder->encoded.data(), room};
   const std::span<std::byte> encoded = memory.first(bytes);
   read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
     if (level.codec == SlideCodec::jpeg2000) {
       decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride,
-                      worker->heap_end);
+                      tile_decoder->heap_end);
     } else {
-      decode_jpeg(worker->decoder, with_end(memory), level, box, verify, into, stride, scratch);
+      decode_jpeg(tile_decoder->decoder, with_end(memory), level, box, verify, into, stride, scratch);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;

@@ -61,17 +61,17 @@ class TileReader {
 
  private:
   // A decoder and memory, both reused. One thread at a time.
-  struct Worker {
+  struct TileDecoder {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
     common::HeapTrimGuard heap_end;  // keeps the end of the heap of `user`
-    std::thread::id user;            // the thread that used the worker last
+    std::thread::id user;            // the thread that used the decoder last
   };
   class Lease;
 
   OpenFiles files_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> idle_;
+  std::vector<std::unique_ptr<TileDecoder>> idle_;
 };
 
 }  // namespace penstock::slide

@@ -74,7 +74,7 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
       slide.failure ? 0 : slide.image.level_number, way});
   hash.add(slide.name);
   if (way == 2) hash.add(slide.found.openslide);
-  if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
+  if (!slide.settings.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
   if (!slide.failure) hash.add(slide.image.level.tables);
   // The kept places are added, because which places show tissue depends on the slide's pixels and on their size.
   hash.add(slide.records.grid.kept());

@@ -102,7 +102,7 @@ std::vector<SlideFile> indexed_slides(const SlideOpener& opening) {
     }
     try {
       const EntryKey key = key_of_entry(entry->second);
-      if (key.own_mpp != opening.wish_of(i).own_mpp)
+      if (key.own_mpp != opening.settings_of(i).own_mpp)
         refuse("slide " + printable(key.name) + " has other micrometres a pixel in the table now");
       if (key.list != hash_of_list(opening.list_of(i)))
         refuse("slide " + printable(key.name) + " has another list of places now");
@@ -129,7 +129,7 @@ std::vector<SlideFile> indexed_slides(const SlideOpener& opening) {
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);
-    slide.wish = opening.wish_of(i);
+    slide.settings = opening.settings_of(i);
     if (!opening.is_wanted(i)) {
       SlideFile passed;
       passed.path = slide.path;

@@ -173,7 +173,7 @@ void SlideOpener::forget_choices() {
   region_files_.clear();
 }
 
-SlideWish SlideOpener::wish_of(std::size_t number) const {
+SlideOpenOptions SlideOpener::settings_of(std::size_t number) const {
   return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
           .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
           .assumed_mpp = options.assumed_mpp,
@@ -202,7 +202,7 @@ SlideFile SlideOpener::passed_over(std::size_t number) const {
 
 SlideFile SlideOpener::open(std::size_t number) const {
   if (!is_wanted(number)) return passed_over(number);
-  SlideFile slide = open_slide(options.paths[number], number, wish_of(number), *keep_left_);
+  SlideFile slide = open_slide(options.paths[number], number, settings_of(number), *keep_left_);
   slide.name = names[number];
   slide.region_file = region_file_of(number);
   try {

@@ -31,7 +31,7 @@ class SlideOpener {
 
   std::size_t count() const noexcept { return names.size(); }
   /// Returns the settings with which the slide is opened.
-  SlideWish wish_of(std::size_t number) const;
+  SlideOpenOptions settings_of(std::size_t number) const;
   /// Opens a slide and chooses its places. If it can't be read, its `failure` is set. Any thread.
   SlideFile open(std::size_t number) const;
   /// Returns whether the slide is to be opened.

@@ -86,7 +86,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .resampled = slide.image.scale.resampled,
           .codec = slide.image.level.codec,
           .why_openslide = slide.found.why_openslide,
-          .other_files = slide.wish.other_files,
+          .other_files = slide.settings.other_files,
           .openslide = slide.found.openslide,
           .tile_width = slide.image.level.tile_width,
           .tile_height = slide.image.level.tile_height,

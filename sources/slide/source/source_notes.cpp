@@ -36,7 +36,7 @@ Choices choices_of(const std::vector<SlideFile>& slides) {
   Choices all;
   for (const SlideFile& slide : slides) {
     if (slide.failure || slide.passed_over) continue;
-    const SlideFile::Choice& choice = slide.choice;
+    const SlideFile::PlaceChoice& choice = slide.choice;
     all.listed = all.listed || slide.records.grid.is_list();
     if (choice.without_list) ++all.without_list;
     all.beyond += choice.beyond;
@@ -102,7 +102,7 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
 }
 
 // Adds a line if the member `lacks` of slides is not empty: the number of these slides, and one of them as an example.
-void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::Found::*lacks,
+void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::FileContents::*lacks,
                  const std::string& what) {
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
@@ -219,8 +219,8 @@ std::vector<std::string> left_out_of(const SlideOpener& opening, const std::vect
   lines.insert(lines.end(), unknown_classes.begin(), unknown_classes.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
-  add_lacking(lines, slides, &SlideFile::Found::missing_levels, "levels that can't be read");
-  add_lacking(lines, slides, &SlideFile::Found::unread_images, "images that are not read");
+  add_lacking(lines, slides, &SlideFile::FileContents::missing_levels, "levels that can't be read");
+  add_lacking(lines, slides, &SlideFile::FileContents::unread_images, "images that are not read");
   add_unread_masks(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +

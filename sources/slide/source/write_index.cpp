@@ -40,7 +40,7 @@ EntryKey key_now(const SlideOpener& opening, std::size_t number) {
   return {.name = opening.names[number],
           .sample = slide::sample_of(file->get(), path),
           .others = slide::sample_of_all(opening.other_files_of(number)),
-          .own_mpp = opening.wish_of(number).own_mpp,
+          .own_mpp = opening.settings_of(number).own_mpp,
           .list = slide::hash_of_list(opening.list_of(number)),
           .regions = slide::hash_of_regions(opening.region_file_of(number)),
           .openslide = slide::openslide_version(),

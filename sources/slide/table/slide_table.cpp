@@ -38,14 +38,14 @@ SlideTable read_slide_table(const Slides& options, std::span<const std::string> 
                             std::span<const std::string> names) {
   const common::TextTable cells(options.labels, source_name);
   const SlideFinder finder(paths);
-  common::TableRequest wish{.slide_column = options.slide_column,
-                            .columns = options.columns,
-                            .group = options.group,
-                            .say_more = "more of its path, or its ending"};
-  if (!options.mpp_column.empty()) wish.set_aside = {options.mpp_column};
+  common::TableRequest request{.slide_column = options.slide_column,
+                               .columns = options.columns,
+                               .group = options.group,
+                               .say_more = "more of its path, or its ending"};
+  if (!options.mpp_column.empty()) request.set_aside = {options.mpp_column};
   SlideTable table;
   static_cast<common::SlideLines&>(table) = common::read_slide_lines(
-      cells, wish, names, [&](std::span<const std::string> column) { return finder.find(column); });
+      cells, request, names, [&](std::span<const std::string> column) { return finder.find(column); });
   if (!options.mpp_column.empty()) table.mpp = read_mpp(cells, cells.find(options.mpp_column), table.line_of);
   return table;
 }

@@ -37,7 +37,7 @@ struct ConvertFlags {
 };
 
 struct ConvertResult {
-  Stored stored;
+  StoreResult stored;
   RewriteCounts rewrites;
   std::string name;  ///< name of the new store
   bool order_kept = true;

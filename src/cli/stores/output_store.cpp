@@ -92,9 +92,9 @@ std::string lost_order(const OutputStore& store, std::uint64_t records,
   return {};
 }
 
-Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const OutputStore& store,
-                   const WriteFlags& flags) {
-  Stored stored;
+StoreResult write_store(const std::string& doing, const Pipeline& records, std::uint64_t total,
+                        const OutputStore& store, const WriteFlags& flags) {
+  StoreResult stored;
   const auto into = [&](auto sink) {
     stored.written = run_write(
         doing, total, flags,

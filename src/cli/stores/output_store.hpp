@@ -32,15 +32,15 @@ struct OutputStore {
   std::function<std::string(std::uint64_t done)> where = {};  ///< see Progress
 };
 
-struct Stored {
+struct StoreResult {
   WriteResult written;
   bool was_finished = false;
   LmdbUpdate update;
 };
 
 /// Writes the records. `doing` names the work, for example "packing". `total`: the number of records.
-Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const OutputStore& store,
-                   const WriteFlags& flags);
+StoreResult write_store(const std::string& doing, const Pipeline& records, std::uint64_t total,
+                        const OutputStore& store, const WriteFlags& flags);
 
 /// Lists which keys, fields and checksums of records the store's form can't hold, in a line each. `key` returns the key
 /// of record i.

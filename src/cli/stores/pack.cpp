@@ -39,7 +39,7 @@ struct PackOptions {
 };
 
 struct PackResult {
-  Stored stored;
+  StoreResult stored;
   RewriteCounts rewrites;
   OddImages odd;
   std::string name;  ///< name of the store

@@ -18,7 +18,7 @@ bool is_stored(const TileFlags& flags, const SlideInfo& slide, std::int64_t x, s
 
 }  // namespace
 
-std::size_t opened_slides(const SlideSource& source) {
+std::size_t slides_of_rank(const SlideSource& source) {
   return static_cast<std::size_t>(
       std::ranges::count_if(source.slides(), [](const SlideInfo& slide) { return !slide.passed_over; }));
 }

@@ -12,7 +12,7 @@
 namespace penstock::cli {
 
 /// Returns the number of this rank's slides. Slides that can't be read count too.
-std::size_t opened_slides(const SlideSource& source);
+std::size_t slides_of_rank(const SlideSource& source);
 
 /// How many of a slide's tiles can be copied in their stored form, and why the others can't.
 struct Copies {

@@ -84,7 +84,7 @@ std::vector<std::string> notes_of(const TileFlags& flags, const SlideSource& sou
   return notes;
 }
 
-void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& store, const Stored& stored,
+void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& store, const StoreResult& stored,
           const LeftOut& left_out, const std::vector<std::string>& notes, const RunFolder& folder,
           const SlidePictures* pictures) {
   const WriteProgress& p = stored.written.progress;
@@ -94,7 +94,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& 
     Json result{{"store", store.to.name()},
                 {"finished", stored.written.signal == 0},
                 {"was_finished", stored.was_finished},
-                {"slides", opened_slides(source)}};
+                {"slides", slides_of_rank(source)}};
     add_written(result, stored.written);
     result["copyable"] = copied;
     result["bad"] = bad_json(left_out);
@@ -107,10 +107,10 @@ void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& 
   std::string text =
       stored.was_finished
           ? fmt::format("{} is finished already, {} of {}: nothing to do\n", printable(store.to.name()),
-                        counted(p.done - p.dropped, "tile"), counted(opened_slides(source), "slide"))
+                        counted(p.done - p.dropped, "tile"), counted(slides_of_rank(source), "slide"))
           : fmt::format(
                 "{}: {} of {}{}; {}\n", printable(store.to.name()), counted(p.done - p.dropped, "tile"),
-                counted(opened_slides(source), "slide"),
+                counted(slides_of_rank(source), "slide"),
                 // If tiles were left out, it is not known which of them could have been copied.
                 left_out.tiles().empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
                 written_text(stored.written));
@@ -129,7 +129,7 @@ JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
 }
 
 void keep_report(const TileFlags& flags, const SlideSource& source, const RunFolder& folder, const JobInputs& inputs,
-                 const LeftOut& left_out, const OutputStore& store, const Stored& stored,
+                 const LeftOut& left_out, const OutputStore& store, const StoreResult& stored,
                  const std::vector<std::string>& notes) {
   const WriteProgress& p = stored.written.progress;
   const Json earlier = stored.was_finished ? folder.result() : Json();
@@ -237,7 +237,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
     return fmt::format("slide {}/{}", at - slides.begin(), slides.size());
   };
   const Pipeline tiles = tiles_of(flags, source) | on_error({.policy = OnError::drop, .max_share = 1});
-  const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
+  const StoreResult stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const std::vector<std::string> notes = notes_of(flags, source, store, left_out);
   // If the job was finished before, its report is written only if files of the report are missing.

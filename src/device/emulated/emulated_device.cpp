@@ -27,7 +27,7 @@ struct EmulatedDevice::StreamState {
 };
 
 struct EmulatedDevice::OwnEvent final : Event {
-  std::shared_ptr<Record> last;  // null if the event was never recorded
+  std::shared_ptr<StreamPoint> last;  // null if the event was never recorded
 };
 
 // Each `begin` makes new places for the two times, because the stream may still write the earlier times.
@@ -305,15 +305,15 @@ void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std:
 }
 
 // REQUIRES: the caller holds `mutex_`.
-std::shared_ptr<Record> EmulatedDevice::put_record(StreamState& stream) {
-  auto record = std::make_shared<Record>();
-  record->stream = stream.number;
+std::shared_ptr<StreamPoint> EmulatedDevice::put_point(StreamState& stream) {
+  auto point = std::make_shared<StreamPoint>();
+  point->stream = stream.number;
   if (orders_) {
     orders_->enqueue(stream.actor);
-    record->clock = orders_->now(stream.actor);
+    point->clock = orders_->now(stream.actor);
   }
-  streams_->enqueue(stream.number, {.kind = Operation::Kind::record, .record = record});
-  return record;
+  streams_->enqueue(stream.number, {.kind = Operation::Kind::record, .point = point});
+  return point;
 }
 
 void EmulatedDevice::record(Event& event, StreamRef stream) {
@@ -321,13 +321,13 @@ void EmulatedDevice::record(Event& event, StreamRef stream) {
   call("recording an event");
   StreamState& state = state_of(stream);
   if (spoils(state, "an event")) return;
-  static_cast<OwnEvent&>(event).last = put_record(state);
+  static_cast<OwnEvent&>(event).last = put_point(state);
 }
 
 void EmulatedDevice::wait(StreamRef stream, const Event& event) {
   const std::lock_guard lock(mutex_);
   call("having a stream wait");
-  const std::shared_ptr<Record>& last = static_cast<const OwnEvent&>(event).last;
+  const std::shared_ptr<StreamPoint>& last = static_cast<const OwnEvent&>(event).last;
   StreamState& state = state_of(stream);
   if (spoils(state, "a wait for an event"))
     throw Error(Errc::device, "having a stream wait: the stream is being captured");
@@ -336,20 +336,20 @@ void EmulatedDevice::wait(StreamRef stream, const Event& event) {
     if (last == nullptr) orders_->find("a stream waits for an event that was never recorded");
     if (last != nullptr) orders_->wait(state.actor, last->clock);
   }
-  if (last != nullptr) streams_->enqueue(state.number, {.kind = Operation::Kind::wait, .record = last});
+  if (last != nullptr) streams_->enqueue(state.number, {.kind = Operation::Kind::wait, .point = last});
 }
 
 // -- calls for which the host waits --
 
-void EmulatedDevice::reach(const std::shared_ptr<Record>& record) {
-  streams_->reach(*record);
+void EmulatedDevice::reach(const std::shared_ptr<StreamPoint>& point) {
+  streams_->reach(*point);
   if (!orders_) return;
   const std::lock_guard lock(mutex_);
-  orders_->wait(RaceDetector::host, record->clock);
+  orders_->wait(RaceDetector::host, point->clock);
 }
 
 void EmulatedDevice::synchronize(const Event& event) {
-  std::shared_ptr<Record> last;
+  std::shared_ptr<StreamPoint> last;
   {
     const std::lock_guard lock(mutex_);
     call("waiting for an event");
@@ -362,14 +362,14 @@ void EmulatedDevice::synchronize(const Event& event) {
 }
 
 void EmulatedDevice::synchronize(StreamRef stream) {
-  std::shared_ptr<Record> end;
+  std::shared_ptr<StreamPoint> end;
   {
     const std::lock_guard lock(mutex_);
     call("waiting for a stream");
     StreamState& state = state_of(stream);
     if (spoils(state, "the host's wait for the stream"))
       throw Error(Errc::device, "waiting for a stream: it is being captured");
-    end = put_record(state);
+    end = put_point(state);
   }
   reach(end);
   const std::lock_guard lock(mutex_);
@@ -377,7 +377,7 @@ void EmulatedDevice::synchronize(StreamRef stream) {
 }
 
 bool EmulatedDevice::reached(const Event& event) {
-  std::shared_ptr<Record> last;
+  std::shared_ptr<StreamPoint> last;
   {
     const std::lock_guard lock(mutex_);
     call("asking an event");

@@ -84,11 +84,11 @@ class EmulatedDevice final : public DeviceModel {
   static bool spoils(StreamState& stream, const char* what) noexcept;
   void call(const char* what);
   void fail(const char* what, const char* why) noexcept;
-  std::shared_ptr<Record> put_record(StreamState& stream);
+  std::shared_ptr<StreamPoint> put_point(StreamState& stream);
   void put_work(StreamState& stream, const char* name, std::function<void()> work,
                 std::initializer_list<MemoryUse> uses);
   void put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at);
-  void reach(const std::shared_ptr<Record>& record);
+  void reach(const std::shared_ptr<StreamPoint>& point);
   void finish(const StreamState& stream) noexcept;
   void drain() noexcept;
 

@@ -14,7 +14,7 @@
 namespace penstock::detail {
 
 /// A point on an emulated stream.
-struct Record {
+struct StreamPoint {
   std::atomic<std::uint32_t> reached{0};
   std::size_t stream = 0;
   RaceDetector::Clock clock;  ///< used only if orders are checked
@@ -25,7 +25,7 @@ struct Operation {
   enum class Kind : std::uint8_t { work, record, wait, look };  ///< `look`: work without a delay before it
   Kind kind = Kind::work;
   std::function<void()> work = {};
-  std::shared_ptr<Record> record = {};  ///< the record that this operation reaches or waits for
+  std::shared_ptr<StreamPoint> point = {};  ///< the point that this operation reaches or waits for
 };
 
 /// How far a stream has come. A thread can wait for progress without allocating memory.
@@ -41,7 +41,7 @@ struct Progress {
   }
 };
 
-/// Performs an operation on the calling thread. `wait(record)` must return once the record is reached.
+/// Performs an operation on the calling thread. `wait(point)` must return once the point is reached.
 template <class Wait>
 void perform(Operation& operation, Wait&& wait) {
   switch (operation.kind) {
@@ -50,11 +50,11 @@ void perform(Operation& operation, Wait&& wait) {
       operation.work();
       break;
     case Operation::Kind::record:
-      operation.record->reached.store(1, std::memory_order_release);
-      futex_wake_all(operation.record->reached);
+      operation.point->reached.store(1, std::memory_order_release);
+      futex_wake_all(operation.point->reached);
       break;
     case Operation::Kind::wait:
-      wait(*operation.record);
+      wait(*operation.point);
       break;
   }
 }
@@ -71,11 +71,11 @@ class EmulatedStreams {
   virtual std::shared_ptr<Progress> progress(std::size_t stream) noexcept = 0;
   /// Waits until `count` operations of the stream are done. Any thread may call it while the stream exists.
   virtual void finish(std::size_t stream, const Progress& progress, std::uint32_t count) noexcept = 0;
-  /// Waits until the record is reached. Any thread may call it.
-  virtual void reach(const Record& record) = 0;
-  /// A thread calls this when it checks whether the record is reached. Streams that work only while a thread waits take
+  /// Waits until the point is reached. Any thread may call it.
+  virtual void reach(const StreamPoint& point) = 0;
+  /// A thread calls this when it checks whether the point is reached. Streams that work only while a thread waits take
   /// a step then. Otherwise the thread might check for ever.
-  virtual void look(const Record& record) = 0;
+  virtual void look(const StreamPoint& point) = 0;
 };
 
 /// Returns streams that do work only when a thread waits for it, which is the latest possible moment. The waiting

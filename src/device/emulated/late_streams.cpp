@@ -46,25 +46,25 @@ class LateStreams final : public EmulatedStreams {
     const std::lock_guard lock(mutex_);
     while (!progress.has_done(count)) step(stream);
   }
-  void reach(const Record& record) override {
+  void reach(const StreamPoint& point) override {
     const std::lock_guard lock(mutex_);
-    run_to(record);
+    run_to(point);
   }
-  void look(const Record& record) override {
+  void look(const StreamPoint& point) override {
     const std::lock_guard lock(mutex_);
-    if (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
+    if (point.reached.load(std::memory_order_relaxed) == 0) step(point.stream);
   }
 
  private:
-  // A step may call `run_to` again for the record it waits for. That record was enqueued before the wait, so the
+  // A step may call `run_to` again for the point it waits for. That point was enqueued before the wait, so the
   // recursion ends.
-  void run_to(const Record& record) {
-    while (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
+  void run_to(const StreamPoint& point) {
+    while (point.reached.load(std::memory_order_relaxed) == 0) step(point.stream);
   }
   void step(std::size_t stream) {
     Operation operation = std::move(streams_[stream].operations.front());
     streams_[stream].operations.pop_front();
-    perform(operation, [this](const Record& record) { run_to(record); });
+    perform(operation, [this](const StreamPoint& point) { run_to(point); });
     streams_[stream].progress->note_done();
   }
 

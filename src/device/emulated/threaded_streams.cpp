@@ -19,8 +19,8 @@ namespace penstock::detail {
 
 namespace {
 
-void wait_for(const Record& record) noexcept {
-  while (record.reached.load(std::memory_order_acquire) == 0) futex_wait(record.reached, 0);
+void wait_for(const StreamPoint& point) noexcept {
+  while (point.reached.load(std::memory_order_acquire) == 0) futex_wait(point.reached, 0);
 }
 
 class ThreadedStream {
@@ -91,8 +91,8 @@ class ThreadedStreams final : public EmulatedStreams {
       if (!progress.has_done(count)) futex_wait(progress.done, done);
     }
   }
-  void reach(const Record& record) override { wait_for(record); }
-  void look(const Record&) override {}
+  void reach(const StreamPoint& point) override { wait_for(point); }
+  void look(const StreamPoint&) override {}
 
  private:
   std::uint64_t seed_;

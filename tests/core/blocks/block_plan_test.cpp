@@ -54,7 +54,7 @@ struct Planned {
   }
   // "+3" for a block that is loaded, "-3" for one that goes, "=3" for one that is there.
   std::string next() {
-    BlockPlan::Sample sample;
+    BlockPlan::SamplePlan sample;
     if (!plan.next(1, sample)) return "none";
     std::string out;
     for (const std::uint64_t block : sample.evicted) out += "-" + std::to_string(block);
@@ -65,7 +65,7 @@ struct Planned {
   // Of all samples that are left.
   std::uint64_t loads() {
     std::uint64_t count = 0;
-    for (BlockPlan::Sample sample; plan.next(1, sample);) {
+    for (BlockPlan::SamplePlan sample; plan.next(1, sample);) {
       for (const BlockPlan::Need& need : sample.needs) count += need.loads ? 1 : 0;
       plan.prepare(100);
     }

@@ -13,7 +13,7 @@ namespace {
 
 std::uint64_t of(const IdleTime& time, Idle why) { return time.counts().idle_ns[static_cast<std::size_t>(why)]; }
 
-IdleTime::Now idle(std::size_t runners, std::size_t idle, Idle why, const BatchBuffer* next = nullptr) {
+IdleTime::IdleState idle(std::size_t runners, std::size_t idle, Idle why, const BatchBuffer* next = nullptr) {
   return {.runners = runners, .idle = idle, .ended = false, .why = why, .next = next};
 }
 

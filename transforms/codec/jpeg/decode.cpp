@@ -32,7 +32,7 @@ class Decoding final : public ImageDecoding {
     const bool all = box == Box{0, 0, whole.height, whole.width};
     verify = verify || all;
     if (upright_.plain()) {
-      jpeg::Place place;
+      jpeg::PixelDestination place;
       if (into != nullptr && all)
         place = {reinterpret_cast<std::uint8_t*>(into), std::ptrdiff_t{whole.width} * whole.channels};
       return stored_.decode(box, verify, place, scratch);

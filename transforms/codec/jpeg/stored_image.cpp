@@ -29,7 +29,7 @@ std::uint8_t* allocate(Scratch& scratch, std::ptrdiff_t bytes) {
 }
 
 // Reads the next `kept.height` rows, and returns the columns of `kept` unchanged.
-Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& scratch) {
+Pixels keep_rows(Reader& reader, const Box& kept, const PixelDestination& into, Scratch& scratch) {
   const std::ptrdiff_t channels = reader.shape().channels;
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(reader.info().output_width) * channels;
   const ImageShape shape{kept.height, kept.width, reader.shape().channels};
@@ -52,7 +52,7 @@ Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& sc
 }
 
 // Reads the next `kept.height` rows of four inks, and converts the columns of `kept` to colours or grey.
-Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratch) {
+Pixels convert_rows(Reader& reader, const Box& kept, PixelDestination into, Scratch& scratch) {
   const int channels = reader.shape().channels;
   const std::ptrdiff_t inks = static_cast<std::ptrdiff_t>(reader.info().output_width) * 4;
   std::uint8_t* const row = allocate(scratch, inks);
@@ -69,7 +69,7 @@ Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratc
 }
 
 // Decodes `box` by libjpeg. `reader` has read only the image's header.
-Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into, Scratch& scratch) {
+Pixels decode_box(Reader& reader, const Box& box, bool verify, const PixelDestination& into, Scratch& scratch) {
   jpeg_decompress_struct& info = reader.info();
   jpeg_start_decompress(&info);
   const ImageShape whole = reader.shape();
@@ -191,7 +191,7 @@ bool StoredImage::suits_engines() const {
   return (across == 1 && down == 1) || (across == 2 && (down == 1 || down == 2));
 }
 
-Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scratch) {
+Pixels StoredImage::decode(const Box& box, bool verify, PixelDestination into, Scratch& scratch) {
   if (!reader_ || started_) open(encoded_, container_);
   // With `accept_warnings`, libjpeg guesses around damage, and would guess differently for a part than for the whole.
   if (!verify && !options_.accept_warnings) {
@@ -206,8 +206,8 @@ Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scr
 
 // Returns nothing if libjpeg must decode. If this function has allocated memory by then, `into` refers to that memory,
 // so that libjpeg's pixels go there.
-std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
-                                                   Scratch& scratch) {
+std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments,
+                                                   PixelDestination& into, Scratch& scratch) {
   if constexpr (PENSTOCK_JPEG_BASELINE == 0) return std::nullopt;
   if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader_->in_file()) return std::nullopt;
   if (baseline_.begin(reader_->info())) return std::nullopt;
@@ -224,7 +224,8 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
 
 // Returns nothing if the part is damaged. The caller then decodes the whole file, so that the error has the damage's
 // offset in the file.
-std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch) {
+std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, PixelDestination& into,
+                                                   Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);
   box.top -= part.shows.top;

@@ -17,7 +17,7 @@
 namespace penstock::jpeg {
 
 // The destination of pixels: rows that begin `stride` bytes after each other. If `rows` is null, memory is allocated.
-struct Place {
+struct PixelDestination {
   std::uint8_t* rows = nullptr;
   std::ptrdiff_t stride = 0;
 };
@@ -43,12 +43,12 @@ class StoredImage {
   bool suits_engines() const;
 
   // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into` is null.
-  Pixels decode(const Box& box, bool verify, Place into, Scratch& scratch);
+  Pixels decode(const Box& box, bool verify, PixelDestination into, Scratch& scratch);
 
  private:
-  std::optional<Pixels> decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
+  std::optional<Pixels> decode_baseline(const Box& box, bool verify, const Segments* segments, PixelDestination& into,
                                         Scratch& scratch);
-  std::optional<Pixels> decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch);
+  std::optional<Pixels> decode_segments(const Segments& segments, Box box, PixelDestination& into, Scratch& scratch);
 
   JpegOptions options_;
   JpegContainer container_;

@@ -28,7 +28,7 @@ struct Factors {
   double x = 1, y = 1;
 };
 
-Factors wanted_factors(const Wanted& wanted, const Resolution& resolution) {
+Factors wanted_factors(const ScaleRequest& wanted, const Resolution& resolution) {
   const bool known = resolution.mpp_x != 0;
   if (wanted.mpp != 0) {
     if (known) return {wanted.mpp / resolution.mpp_x, wanted.mpp / resolution.mpp_y};
@@ -44,18 +44,18 @@ Factors wanted_factors(const Wanted& wanted, const Resolution& resolution) {
   return {own / wanted.magnification, own / wanted.magnification};
 }
 
-std::string words_of(const Wanted& wanted) {
+std::string words_of(const ScaleRequest& wanted) {
   return wanted.mpp != 0 ? short_number(wanted.mpp) + " micrometres a pixel"
                          : "a magnification of " + short_number(wanted.magnification);
 }
 
 }  // namespace
 
-Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const Resolution& resolution,
-                    const std::string& missing) {
+ScaleChoice choose_level(const ScaleRequest& wanted, std::span<const Level> levels, const Resolution& resolution,
+                         const std::string& missing) {
   const Level& first = levels.front();
   const auto stored = [&](std::size_t i) {
-    return Choice{i, {levels[i].width, levels[i].height, first.width, first.height, false}};
+    return ScaleChoice{i, {levels[i].width, levels[i].height, first.width, first.height, false}};
   };
   if (wanted.mpp == 0 && wanted.magnification == 0) {
     const auto level = static_cast<std::size_t>(wanted.level);
@@ -92,7 +92,7 @@ Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const R
                                            : "a magnification of " + short_number(resolution.magnification)) +
                     "; ask for coarser ones, or for a larger tolerance");
   const Factors of = of_level(levels[finer]);
-  Choice choice = stored(finer);
+  ScaleChoice choice = stored(finer);
   choice.scale.width = std::max(std::llround(static_cast<double>(levels[finer].width) / of.x), 1LL);
   choice.scale.height = std::max(std::llround(static_cast<double>(levels[finer].height) / of.y), 1LL);
   choice.scale.resampled = choice.scale.width != levels[finer].width || choice.scale.height != levels[finer].height;

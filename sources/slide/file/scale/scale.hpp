@@ -32,14 +32,14 @@ struct Scale {
 };
 
 /// The requested size of pixels. At most one of `level`, `mpp` and `magnification` is not 0.
-struct Wanted {
+struct ScaleRequest {
   std::int32_t level = 0;
   double mpp = 0, magnification = 0;
   /// A stored level is used unscaled if its pixels differ from the requested size by at most this share.
   double tolerance = 0;
 };
 
-struct Choice {
+struct ScaleChoice {
   std::size_t level = 0;
   Scale scale;
 };
@@ -50,7 +50,7 @@ struct Choice {
 /// - the slide has no such level, or the level can't be read;
 /// - the choice depends on the size of the slide's pixels, which is unknown;
 /// - each level that can be read is coarser than the size that is asked for.
-Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const Resolution& resolution,
-                    const std::string& missing);
+ScaleChoice choose_level(const ScaleRequest& wanted, std::span<const Level> levels, const Resolution& resolution,
+                         const std::string& missing);
 
 }  // namespace penstock::slide
