@@ -65,12 +65,12 @@ class PENSTOCK_API Batch {
   /// The fields, in the pipeline's order, each with the shape of one row. @throws Error(closed) if the batch is empty.
   const Schema& schema() const;
 
-  /// N, the number of rows, including rows of padding. 0 if `for_rank` leaves no row of an incomplete batch to this
-  /// rank.
+  /// N, the number of rows, including rows of padding. 0 if `empty()`, or if `for_rank` leaves no row of an incomplete
+  /// batch to this rank.
   std::uint64_t size() const noexcept;
-  /// Number of rows of this batch on all ranks of `for_rank` together, without padding. Divide a sum over all ranks by
-  /// this number to get the mean. Masked bad samples count, because a rank does not know of the other ranks' bad
-  /// samples.
+  /// Number of rows of this batch on all ranks of `for_rank` together, without padding. To get the mean over all ranks,
+  /// divide the sum over all ranks by this number. Masked bad samples count, because a rank does not know of the other
+  /// ranks' bad samples.
   std::uint64_t global_size() const noexcept;
   /// Source index of each row; ~0 for rows of padding. A row that replaces a bad sample has the index of the
   /// record that it was made from.
@@ -87,10 +87,10 @@ class PENSTOCK_API Batch {
   /// host. @throws Error(closed) if the batch is empty.
   Device device() const;
   /// Adds a stream that uses the batch, in addition to the stream that was passed to `next`. Work that is put on the
-  /// added stream from now on sees the batch. The loader writes to the batch's memory again only after that work too is
-  /// done. If `stream` is the host, waits until the batch is ready. The host may then use the batch until the lease
-  /// ends.
-  /// @throws Error(invalid_argument) if the stream belongs to another device; Error(unsupported) if it is being
+  /// added stream after this call sees the batch. The loader writes to the batch's memory again only after that work
+  /// too is done. If `stream` is the host, waits until the batch is ready. The host may then use the batch until the
+  /// lease ends.
+  /// @throws Error(invalid_argument) if the stream belongs to another device; Error(unsupported) if the stream is being
   /// captured; Error(device) if a call of the device fails; Error(closed) if the batch is empty.
   void also_used_on(StreamRef stream);
   /// Ends the lease now.

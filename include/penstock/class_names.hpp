@@ -25,8 +25,8 @@ class PENSTOCK_API ClassNames {
   /// Names of the numbers from 0 on: `{"ant", "bee"}`.
   ClassNames(std::initializer_list<std::string> names) : ClassNames(std::vector<std::string>(names)) {}
 
-  /// Reads names from a text with one name per line, number 0 first. An empty line is an empty name. A byte order mark
-  /// is skipped.
+  /// Reads names from a text with one name per line, number 0 first. An empty line is an empty name. Leaves out
+  /// a byte order mark at the beginning, and a carriage return at the end of a line.
   static ClassNames from_lines(std::string_view text);
 
   /// True if there are no names: the meaning of the numbers is not known.
@@ -44,7 +44,8 @@ class PENSTOCK_API ClassNames {
   /// Returns the lowest number of a class with that name, or nothing if no class has the name. Takes time in proportion
   /// to the number of classes.
   std::optional<std::int64_t> find(std::string_view name) const noexcept;
-  /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog", for messages. Names at most the first 6 classes.
+  /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog", for messages. Names at most the first 6 classes, and
+  /// shortens long names.
   std::string to_string() const;
   /// True if `a` and `b` have the same names in the same order.
   friend bool operator==(const ClassNames& a, const ClassNames& b) noexcept {

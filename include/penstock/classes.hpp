@@ -28,13 +28,14 @@ PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNa
 ///     const ClassNames trained = train.schema().at("label").classes;
 ///     from(map_classes(Lmdb{.path = "test.lmdb"}, "label", trained))
 ///
-/// If numbers change, a record with a number that is not a class of the source is a bad sample, Error(unsupported). So
-/// if a mask has a number for pixels to ignore, that number must be a class too. This field's rows can't be decoded
-/// from blocks straight into a batch: they are decoded elsewhere and copied.
-/// @throws Error(schema_mismatch) if
-/// - the field does not exist, or the source has no names for its numbers;
+/// If `classes` equals the source's names of this field's classes, the source is returned unchanged. Otherwise:
+/// - A record with a number that is not a class of the source is a bad sample, Error(unsupported). So if a mask has a
+///   number for pixels to ignore, that number must be a class too.
+/// - This field's rows can't be decoded from blocks straight into a batch: they are decoded elsewhere and copied.
+/// @throws Error(schema_mismatch) if the field does not exist. Also if `classes` differs from the source's names and
+/// - the source has no names for the field's numbers;
 /// - `classes` lacks one of the source's classes;
-/// - two of the source's classes have the same name, or `classes` has the name of one of them twice;
+/// - two of the source's classes have the same name, or two classes of `classes` have the name of a source's class;
 /// - the field's dtype can't hold the new numbers.
 PENSTOCK_API AnySource map_classes(AnySource source, std::string field, ClassNames classes);
 

@@ -27,22 +27,23 @@ inline Device host() noexcept { return {}; }
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
 /// Returns a GPU if this build and machine have one, otherwise the host. A loader's report shows which device was
 /// chosen, and why. If there are several GPUs, takes the GPU whose number is this process's rank on its machine.
-/// Launchers set this rank in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in
-/// SLURM_LOCALID. A variable that is not a whole number of at least 0 is ignored. If there are more ranks than GPUs,
-/// the GPU's number is the rank modulo the number of GPUs. Without a rank, GPU 0 is taken.
+/// Reads this rank from LOCAL_RANK (set by torchrun), otherwise from OMPI_COMM_WORLD_LOCAL_RANK (set by Open MPI),
+/// otherwise from SLURM_LOCALID (set by Slurm). A variable that is not a whole number of at least 0 is ignored. If
+/// there are more ranks than GPUs, the GPU's number is the rank modulo the number of GPUs. Without a rank, GPU 0 is
+/// taken.
 ///
-/// Any thread. In a build with CUDA the first call starts the driver, which does not work in processes forked after
-/// that.
+/// Any thread. In a build with CUDA the first call starts the driver. The driver does not work in processes that are
+/// forked after that.
 PENSTOCK_API Device best_device() noexcept;
 /// Returns in a few words what this build and machine support: "built without CUDA", "CUDA 13.0 runtime, no driver on
 /// this machine", "CUDA 13.0, 2 GPUs". Any thread. Starts the driver, like `best_device`.
 PENSTOCK_API std::string device_support();
-/// Returns "host", "gpu 0" or "emulated 0".
+/// Returns "host", "gpu 0" or "emulated gpu 0".
 PENSTOCK_API std::string to_string(const Device& device);
 
-/// An opaque stream of work on a device. A default-constructed StreamRef is the host itself: its work is done when a
-/// call returns. Owns nothing. A StreamRef of a CUDA stream can be made only with the header interop/cuda.hpp, which
-/// can recognise stream 0.
+/// An opaque stream of work on a device. A default-constructed StreamRef is the host itself: work on it is done when
+/// the call that makes the work returns. Owns nothing. A StreamRef of a CUDA stream can be made only with the header
+/// interop/cuda.hpp, because only this header knows which stream handle 0 means.
 class StreamRef {
  public:
   StreamRef() = default;

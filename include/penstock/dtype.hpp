@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-/// The bits of an IEEE 754 binary16. It has no arithmetic: that is left to the code that uses the batch.
+/// The bits of an IEEE 754 binary16. The type has no arithmetic: the code that uses the batch does the arithmetic.
 struct Half {
   /// Sign, 5 bits of exponent, 10 bits of fraction.
   std::uint16_t bits = 0;

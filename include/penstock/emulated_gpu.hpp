@@ -23,8 +23,11 @@ class EmulatedDevice;
 struct EmulatedGpuOptions {
   /// When work on a stream is done.
   enum class Mode : std::uint8_t {
-    late,     ///< only when something waits for it, so every use of memory that comes too early is found
-    threaded  ///< on one thread per stream: for races, and for work that takes time
+    /// Only when something waits for it. If `seed` is not 0, random steps are done earlier. Finds uses of memory that
+    /// come too early.
+    late,
+    /// Soon, on a thread of the stream's own. For races, and for work that takes time.
+    threaded
   };
   /// Which calls of the device fail.
   struct Fault {
@@ -40,13 +43,13 @@ struct EmulatedGpuOptions {
   /// all threads of the host.
   /// Default: false.
   bool checked = false;
-  /// Seed of the order of steps (`late`), or of the delays (`threaded`). Default (0): in `late`, every step is done as
-  /// late as possible.
+  /// `late`: if the seed is not 0, random steps are done earlier, so the order of steps depends on the seed.
+  /// `threaded`: seed of the random delays. Default (0): in `late`, every step is done as late as possible.
   std::uint64_t seed = 0;
   /// `threaded`: largest delay before each step, in microseconds. Default: 0.
   std::uint32_t max_delay_us = 0;
-  /// `threaded`: limit for the speed of each copy to or from the device's memory, in bytes per second, to emulate a
-  /// slow link. Default (0): no limit.
+  /// Limit for the speed of each copy between the host and the device, in bytes per second, to emulate a slow link.
+  /// Copies inside the device's memory have no limit. Default (0): no limit.
   std::uint64_t max_copy_bytes_per_s = 0;
   /// Hard limit in bytes of the device's memory. Default (0): no limit.
   std::size_t max_device_bytes = 0;
@@ -59,9 +62,9 @@ struct EmulatedGpuOptions {
 };
 
 /// A GPU that the host emulates. Its streams and events are asynchronous like those of a GPU, its memory has hard
-/// limits, and memory is 0xCD until it is written. Loaders use it like any device (`{.device = gpu.device()}`). So a
-/// training loop's use of batches and streams can be tested on a machine without a GPU. Any thread. Loaders and streams
-/// keep alive what they need of the device.
+/// limits, and each byte of its memory is 0xCD until it is written. Loaders use it like any device (`{.device =
+/// gpu.device()}`). So a training loop's use of batches and streams can be tested on a machine without a GPU. Any
+/// thread. Loaders and streams keep alive what they need of the device.
 class PENSTOCK_API EmulatedGpu {
  public:
   /// Makes a device with these settings. @throws Error(out_of_memory) if a thread can't be started.
@@ -83,13 +86,14 @@ class PENSTOCK_API EmulatedGpu {
     StreamRef ref() const noexcept;
     /// Launches a kernel: `work` runs when the stream reaches it. If `work` throws, the device fails permanently, like
     /// after a kernel's trap. `work` must neither call the device nor wait for the host. `uses` is the memory that
-    /// `checked` checks.
+    /// `work` uses, for `checked`.
     /// @throws Error(device) if the call fails.
     void launch(const char* name, std::function<void()> work, std::initializer_list<MemoryUse> uses = {});
     /// Waits until all work on the stream is done. @throws Error(device) if the call fails.
     void synchronize();
     /// Begins to capture the stream into a graph, like `cudaStreamBeginCapture`. Work that is launched on the stream
-    /// from now on is recorded and never runs. @throws Error(invalid_argument) if the stream is already being captured.
+    /// during the capture is only counted, and never runs. @throws Error(invalid_argument) if the stream is already
+    /// being captured.
     void begin_capture();
     /// Ends the capture. Returns how many pieces of work were captured.
     /// @throws Error(device) if the graph was spoilt, by an event of a loader for instance; Error(invalid_argument) if

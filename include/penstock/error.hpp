@@ -39,9 +39,9 @@ PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 /// to do. Texts from a damaged file may be long. If a cause has more than 2,000 bytes, the number of bytes that are
 /// left out replaces its middle. `what()` shortens a stage or a key of more than 1,000 bytes in the same way.
 ///
-/// Fields that don't apply are empty. The engine and the stages fill the fields from the inside out. For example, a
-/// decoder knows cause and offset, the source knows key and file, the engine knows the stage and the sample's index.
-/// A caught error may get further fields before it is thrown again.
+/// Fields that don't apply are empty. Each part of the library fills the fields that it knows, first the part that
+/// failed. For example, a decoder knows the cause and the offset. The source knows the key and the file. The engine
+/// knows the stage and the sample's index. A caught error may get further fields before it is thrown again.
 class PENSTOCK_API Error : public std::runtime_error {
  public:
   /// Makes an error. `cause` is one sentence that says what is wrong and, if the user can do something, what to do. The

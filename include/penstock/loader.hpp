@@ -36,7 +36,8 @@ enum class FewRows : std::uint8_t {
 /// When a loader allocates a device's memory.
 enum class Growth : std::uint8_t {
   preallocate,  ///< all of it in the constructor, which throws if there is not enough
-  on_demand,    ///< for two batches at first; for one more each time the caller waits because no buffer is free
+  on_demand,    ///< for two batches at first; for one more each time the caller asks for a batch while it holds all
+                ///< batches on the device
 };
 
 /// Settings of a loader. No setting changes the contents of a batch, with two exceptions:
@@ -53,7 +54,7 @@ struct LoaderOptions {
   /// Default (empty): only `device`.
   std::vector<Device> devices = {};
   /// Number of runners; at most as many as `executor` has threads.
-  /// Default (0): all threads of `executor`; without one, the number of cores - 1, at least 1.
+  /// Default (0): all threads of `executor`; without an executor, the number of cores - 1, at least 1.
   ///
   /// The thread that waits for batches also makes samples in two cases:
   /// - samples take only a few microseconds, and there are at least as many runners as cores;
@@ -99,8 +100,8 @@ struct LoaderOptions {
   /// keeps 8 MiB, plus the blocks of the record that it reads. The list of blocks that the next records need takes up
   /// to 16 MiB.
   std::size_t max_block_bytes = 0;
-  /// Memory of `device` from which batches are allocated, for a limit that several loaders share. Only for one
-  /// `device`. Must outlive the loader and its batches.
+  /// Memory of `device` from which batches are allocated, for a limit that several loaders share. Not allowed with
+  /// `devices`, or if `device` is the host. Must outlive the loader and its batches.
   /// Default (null): `device_memory(device)`.
   MemoryResource* device_resource = nullptr;
   /// Memory for batch buffers on the host. Default (null): `penstock::host_memory()`; with a device, the device's
@@ -111,24 +112,25 @@ struct LoaderOptions {
   /// are delivered. Batches and states are the same as without `tune`. `Report::tuning` shows what was tried.
   /// Default: false.
   ///
-  /// Tuning begins with the values that the options have without `tune`. The loader's counters show what runners lack;
-  /// tuning tries more of it, and keeps a value that makes batches faster. Tuning ends when no value makes batches
-  /// faster, or when the caller no longer waits for batches. It takes a few seconds. If the source has blocks, it takes
-  /// until the memory for blocks was filled three times.
+  /// Tuning begins with the values that the options have without `tune`. The loader's counters show what runners lack.
+  /// Tuning tries more of what they lack, and keeps a value that makes batches faster. Exception: a larger
+  /// `max_block_bytes` is kept without a comparison. Tuning ends when no value makes batches faster, or when the caller
+  /// no longer waits for batches. Tuning takes a few seconds. If the source has blocks, tuning lasts at least until the
+  /// memory for blocks has been filled three times.
   ///
   /// Limits:
-  /// - At most as many runners as the executor has threads. If `threads` is 0 and no executor is given, the loader's
-  ///   own executor has twice as many threads as there are cores, at least 16.
-  /// - With `max_memory_bytes`, tuning adds at most half of the memory that the limit leaves free. Large samples, and
-  ///   rows that differ in size, then can't use that half.
-  /// - Without `max_memory_bytes`, tuning adds at most as much as the loader already uses, but always up to 1 GiB.
+  /// - Tuning uses at most as many runners as the executor has threads. If `threads` is 0 and no executor is given, the
+  ///   loader's own executor has twice as many threads as there are cores, at least 16.
+  /// - With `max_memory_bytes`, tuning adds at most half of the memory that the limit leaves free. This half is then
+  ///   not available for large samples, or for rows that differ in size.
+  /// - Without `max_memory_bytes`, tuning may add as much memory as the loader already uses, or 1 GiB if that is more.
   /// - The caller may not hold more batches than without `tune`.
   bool tune = false;
   /// Number of slices that the timeline of `Loader::write_trace` keeps per line: the latest ones. Each slice takes 32
   /// bytes, which `max_memory_bytes` does not count. At most 2^26. Default (0): no timeline.
   std::size_t trace = 0;
 
-  // What changes results: which batches are delivered, and when they end.
+  // What changes results: which batches are delivered, and when the run ends.
 
   /// What happens to a batch that has fewer rows than there are devices. Default: it ends the epoch with an error.
   FewRows few_rows = FewRows::error;
@@ -219,20 +221,22 @@ class PENSTOCK_API EpochRange {
 /// still names the batch that failed, so that the caller can try it again.
 ///
 /// A caller may leave a loop early, throw an exception in it, or destroy the loader at any moment. The destructor waits
-/// only for the samples that are being made. In a child made by fork(), every call that would run or read something
-/// throws Error(forked), and so does making a new loader; destruction does nothing. A loader that was moved from may
-/// only be assigned to or destroyed.
+/// only for the samples that are being made. A loader that was moved from may only be assigned to or destroyed.
+///
+/// In a child made by fork(), calls of the parent's loader throw Error(forked), and so does making a new loader.
+/// Exceptions: `pipeline()`, `steps_per_epoch()` and `epoch_number()` work; `stop()` and the destructor do nothing.
 class PENSTOCK_API Loader {
  public:
   /// Checks the pipeline and the options, plans the memory, and allocates the ring.
   /// @throws Error(schema_mismatch) if
   /// - the pipeline has no fields left;
-  /// - a field has a varying shape;
+  /// - a field has a varying shape, and is neither ragged nor padded;
   /// - images have differing sizes after the last stage.
   /// @throws Error(invalid_argument) if
   /// - the pipeline has no `batch`;
-  /// - the pipeline can never make a batch (an empty source, or fewer samples than rows with Tail::drop);
-  /// - there are more than 16,384 threads;
+  /// - the pipeline can never make a batch: the source is empty, or, with Tail::drop, there are fewer samples than a
+  ///   batch has rows;
+  /// - `threads` is above 16,384;
   /// - an option has a value that is not allowed, or two options contradict each other.
   /// @throws Error(out_of_memory) if `max_memory_bytes`, `max_pinned_bytes` or `max_device_bytes` is too small (the
   /// error lists what memory is needed for), or if the device has no more memory.
@@ -245,14 +249,15 @@ class PENSTOCK_API Loader {
   ~Loader();
 
   /// Begins the next epoch: epoch 0, or the epoch after the one begun last. After `resume`, continues the epoch that
-  /// the state names. Gives up what is left of the previous epoch; ranges over that epoch are stale. The range refers
-  /// to the loader, which must outlive it.
+  /// the state names. Gives up what is left of the previous epoch; ranges over that epoch become stale. The loader must
+  /// outlive the returned range.
   /// @throws Error(invalid_argument | unsupported) if `next` would refuse `stream`; then nothing is given up.
   [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
-  /// Gives up what is left of the epoch that was begun or resumed. The next `epoch()` or `next()` begins the epoch
-  /// after it, and `state()` names the first batch of that epoch. With `Rank::steps_per_epoch` the data continue after
-  /// the last batch that was delivered. Does nothing if no epoch has begun.
+  /// Gives up what is left of the epoch that was begun or resumed. The next `epoch()` or `next()` begins the following
+  /// epoch, and `state()` names the first batch of that epoch. With `Rank::steps_per_epoch` the data continue after
+  /// the last batch that was delivered. Does nothing before the first epoch, or after the end of an epoch that had no
+  /// error.
   void end_epoch();
   /// Returns the next batch. Returns nothing once at the end of the epoch; the call after that begins the next epoch.
   /// Always returns nothing after a stop.
@@ -267,7 +272,7 @@ class PENSTOCK_API Loader {
   /// @throws the Error of the first bad sample in order. This error ends the epoch: `epoch()` begins the next one, and
   /// `state()` still names the batch that failed.
   /// @throws Error(quota_exceeded) at the end of an epoch if all its samples were bad.
-  /// @throws Error(leases_exhausted) if the caller holds all batches of the ring.
+  /// @throws Error(leases_exhausted) if the caller holds all batches of the ring, or all batches on a device.
   /// @throws Error(out_of_memory) if the batch has rows that differ in size, and they don't fit `max_memory_bytes`.
   /// This error comes before any other error of the batch.
   /// @throws Error(invalid_argument) if `stream` belongs to another device, or the loader has several devices.
@@ -279,11 +284,11 @@ class PENSTOCK_API Loader {
 
   /// Returns the next batch of a loader with several `devices`, in parts: part d is on device d. Each part has
   /// consecutive rows of the batch, in the order of the devices. If the rows can't be divided evenly, the first parts
-  /// have one row more. Returns all parts or throws. `streams` has one stream for each device, like the stream of
-  /// `next`.
+  /// have one row more. Never returns only some of the parts. Returns nothing at the end of the epoch, like `next`.
+  /// `streams` has one stream for each device, like the stream of `next`.
   ///
-  /// Each part is a separate lease. `size()` is the number of the part's own rows. `global_size()` is the number of
-  /// rows of all parts and ranks, so that gradients can be weighted by the rows of each part.
+  /// Each part is a separate lease. A part's `Batch::size()` is the number of its own rows. `Batch::global_size()` is
+  /// the number of rows of all parts and ranks, so that gradients can be weighted by the rows of each part.
   /// @throws what `next` throws; Error(limit_exceeded) if `few_rows` is FewRows::error and a device would get no row.
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
@@ -294,7 +299,8 @@ class PENSTOCK_API Loader {
   /// `to` has one tensor per field, in the schema's order, with the field's dtype and shape and at least as many rows
   /// as the largest batch. Rows after the batch's rows keep their contents. On a device the copies are enqueued on
   /// `stream`, a stream of that device, and the host does not wait for them.
-  /// @throws what `next` throws; after Error(device) the batch is not the next one.
+  /// @throws what `next` throws; Error(device) also if the copy to `to` fails. After that failure the batch counts as
+  /// delivered.
   /// @throws one of these errors, after which the batch is still the next one:
   /// - Error(schema_mismatch) for tensors that don't fit;
   /// - Error(unsupported) for fields that are ragged, or padded to the longest row;
@@ -309,14 +315,14 @@ class PENSTOCK_API Loader {
   State state() const;
   /// Makes the next `epoch()` or `next()` continue at the batch that `state` names. The numbers of threads, batches in
   /// the ring and ranks may differ from those of the loader that saved the state. Exception: with
-  /// `Rank::steps_per_epoch` and a number of samples that is known only afterwards (see `for_rank`), rank and world
-  /// must be the same.
+  /// `Rank::steps_per_epoch` and a number of samples that is not known in advance (see `for_rank`), rank and world must
+  /// be the same.
   /// @throws Error(state_mismatch) if
   /// - the state belongs to another pipeline; the error says what differs: seed, source, orders, stages, or the rest;
   /// - the state is damaged, or has an unknown version;
   /// - the state's position is not the beginning of a batch.
   void resume(const State& state);
-  /// Writes `state()` to a file, like `save_state`, followed by the pipeline in words, for people.
+  /// Writes `state()` to a file, like `save_state`. Also writes the pipeline in words to the same file.
   /// @throws what `state` and `save_state` throw.
   void save(const std::string& file) const;
   /// Resumes the state in a file that `save` wrote.
@@ -327,7 +333,7 @@ class PENSTOCK_API Loader {
   std::uint64_t epoch_number() const noexcept;
 
   /// Makes every `next()` return nothing from now on, also a `next()` that is waiting. A `next()` that makes samples
-  /// itself (see `threads`) finishes the current sample first. Any thread.
+  /// itself (see `LoaderOptions::threads`) finishes the current sample first. Any thread.
   void stop() noexcept;
 
   /// The pipeline that the loader runs.

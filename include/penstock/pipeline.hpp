@@ -35,8 +35,8 @@ struct PipelineData;
 }
 
 /// Describes what a loader will do: source, order, stages, batch. An immutable value. Cheap to copy, and safe to share
-/// between threads and loaders. Runs nothing. Each `|` checks the stage against the pipeline before it, so a mistake is
-/// reported on its line.
+/// between threads and loaders. Runs nothing. Each `|` checks its stage against the pipeline on its left, and throws if
+/// the stage has a mistake.
 class PENSTOCK_API Pipeline {
  public:
   /// For code of the library only; users call `from`.
@@ -47,10 +47,10 @@ class PENSTOCK_API Pipeline {
 
   /// Fields of one sample, after the last stage.
   const Schema& schema() const noexcept;
-  /// Positions per epoch; `unknown_size` for a stream. Equal to the number of samples, unless a filter, a flat_map or a
-  /// policy changes that number.
+  /// Number of positions in one pass over the data; `unknown_size` for a stream. This is also the number of samples,
+  /// unless a filter, a flat_map or a policy changes that number.
   std::uint64_t size() const noexcept;
-  /// Rows per batch, of all ranks of `for_rank` together; 0 before `batch`.
+  /// Rows per batch, of all ranks of `for_rank` together; 0 if the pipeline has no `batch`.
   std::uint64_t batch_size() const noexcept;
   /// Batches per epoch, the same on every rank.
   /// @throws Error(invalid_argument) if
@@ -72,8 +72,8 @@ class PENSTOCK_API Pipeline {
   /// @throws Error(forked) in a child made by fork() if the pipeline has an order and the parent had begun to use
   /// threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
-  /// Returns one sample with the values with which it enters its batch: after the stages before `batch`, without the
-  /// stages after it. For debugging and tests: it is slow, copies the values, and applies no error policy.
+  /// Returns one sample as it enters its batch: the stages before `batch` have run, and the stages after `batch` have
+  /// not. For debugging and tests: the call is slow, copies the values, and applies no error policy.
   /// @throws what `fill` throws; Error(not_found) if a filter leaves the sample out, or there is no child with number
   /// `child`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;

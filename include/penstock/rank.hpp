@@ -16,7 +16,8 @@ struct ItemRange {
   std::size_t first = 0, count = 0;
 };
 
-/// Which process of a training run this is. `int`, because launchers and communication libraries count with it.
+/// Which process of a training run this is. Launchers and communication libraries count ranks with `int`, and so does
+/// this type.
 struct Rank {
   int rank = 0;   ///< 0 … world - 1
   int world = 1;  ///< number of processes that share each batch
@@ -33,9 +34,10 @@ struct Rank {
   ///     SLURM_PROCID, SLURM_NTASKS                    srun
   ///
   /// If several of the first three pairs are set, they must agree. If Slurm starts a launcher on each node, Slurm's
-  /// variables count launchers. So they are ignored if an MPI has set its own variables, or torchrun has
-  /// (TORCHELASTIC_RUN_ID). If RANK and WORLD_SIZE are both set, but not by torchrun, Slurm's variables must agree with
-  /// them. Slurm's variables describe the processes that srun started, not the script that runs srun.
+  /// variables count launchers. So Slurm's variables are ignored if both variables of an MPI are set, or if torchrun
+  /// has set TORCHELASTIC_RUN_ID besides RANK and WORLD_SIZE. Otherwise, if RANK, WORLD_SIZE and both of Slurm's
+  /// variables are set, the two pairs must agree. Slurm's variables describe the processes that srun started, not the
+  /// script that runs srun.
   ///
   /// Any thread, while no thread changes the environment.
   /// @throws Error(invalid_argument), which names the variables, if
@@ -47,9 +49,10 @@ struct Rank {
   /// Returns this rank's share of items that can't be divided, files for instance. `sizes` are the items' bytes, or
   /// another measure of their work. If all ranks pass the same sizes, each item belongs to exactly one rank.
   ///
-  /// The items are laid end to end, and this length is cut into `world` equal parts. A rank gets the items whose middle
-  /// is in its part. So each rank gets consecutive items, and their size exceeds the mean by at most one item. Any
-  /// thread.
+  /// The items are laid end to end, and the whole length is cut into `world` equal parts. A rank gets the items whose
+  /// middle is in its part. So each rank gets consecutive items, and their total size exceeds the mean of all ranks by
+  /// at most about the largest item. Each size counts as one more than it is, so that empty items are shared out too.
+  /// Any thread.
   /// @throws Error(invalid_argument) if the rank is not in the world.
   PENSTOCK_API ItemRange items_of(std::span<const std::uint64_t> sizes) const;
 };
@@ -76,7 +79,7 @@ struct Rank {
 ///   each rank that resumes from it continues from these counts.
 ///
 /// `steps_per_epoch` makes epochs of a fixed length, on one rank or several: for example, to evaluate after every 500
-/// batches, no matter how long a pass over the data is. An epoch is then exactly that number of batches. All of them
+/// batches, no matter how long a pass over the data is. An epoch is then exactly `steps_per_epoch` batches. All of them
 /// are full, so `Tail` has no effect.
 ///
 /// The data continue across epochs, pass after pass. Each pass has its own order and draws (`Place::epoch` counts
@@ -88,19 +91,18 @@ struct Rank {
 /// `bucket`. With several ranks they need `steps_per_epoch`, because otherwise the ranks would make different numbers
 /// of batches. Their samples are shared differently:
 ///
-/// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. The samples that stages
-///   keep fill the rank's share of each batch's rows. So the number of ranks decides which samples share a batch, and
-///   the fingerprint depends on that number. Each rank saves its own state, and resumes from it with the same rank and
-///   world.
-/// - Ranks share the window of `bucket` like the rows of a batch. With `batch(n)`, a rank that has r rows of each batch
-///   sorts r x `window` / n samples together. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
+/// - Rank r makes the samples at positions p with p mod `world` = r, where p is counted over all passes. The samples
+///   that stages keep fill the rank's share of each batch's rows. So the number of ranks decides which samples share a
+///   batch, and the fingerprint depends on that number. Each rank saves its own state, and resumes from it with the
+///   same rank and world.
+/// - Ranks share the window of `bucket` like the rows of a batch. With `batch(n)`, a rank that has k rows of each batch
+///   sorts k x `window` / n samples together. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
 /// - After a failure the next epoch begins after the sample that failed. Samples before it in the same batch, or in the
 ///   same window of `bucket`, are skipped until the next pass.
-/// - A rank throws Error(invalid_argument) if it keeps no sample of N consecutive records, where N is 8 times the
-///   number of records of the data.
+/// - A rank's loader throws Error(invalid_argument) if the rank keeps no sample during 8 passes over the data.
 ///
-/// `steps_per_epoch` is a result option. `rank` and `world` are speed options; they are result options in pipelines
-/// that don't know in advance how many samples they have.
+/// `steps_per_epoch` is a result option: it changes the fingerprint. `rank` and `world` change the fingerprint only in
+/// pipelines that don't know in advance how many samples they have.
 /// @throws Error(invalid_argument) if
 /// - the rank is not in the world, or `steps_per_epoch` is 2^32 or more;
 /// - the pipeline already has a `for_rank`, or its batches have fewer rows than there are ranks;

@@ -10,11 +10,12 @@
 
 namespace penstock {
 
-/// What one stage did. Times are measured for one sample of every 64, and scaled.
+/// What one stage did. Times and bytes are measured for one sample of every 64, and scaled.
 struct StageReport {
   /// The stage and the field it works on, like in `Pipeline::plan()`.
   std::string name;
-  /// Number of samples that the stage ran for.
+  /// Number of samples that the stage ran for. If samples share a record, the stages that make this record count it
+  /// once.
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;        ///< bytes that the stage wrote
   double cpu_us_per_sample = 0;   ///< microseconds of CPU time per sample that is kept
@@ -35,7 +36,7 @@ struct FileReport {
   bool of_blocks = false;      ///< true if blocks were measured
 };
 
-/// A row of the byte table, which lists what the loader's memory is for.
+/// One purpose of the loader's memory: a row of `Report::memory`.
 struct MemoryPurpose {
   /// What the memory is for.
   std::string name;
@@ -52,12 +53,12 @@ enum class Idle : std::uint8_t {
   caller,     ///< the next batch was ready; the caller had not asked for it
   pause,      ///< like `caller`, for much longer than a batch takes: the caller ran a validation or saved a checkpoint
   leases,     ///< the caller, or copies to a device, held all batches
-  straggler,  ///< later batches were ready; a sample of the next one was still being made
+  straggler,  ///< a sample of the next batch was still being made; later batches were ready
   buffers,    ///< all samples of the batches being filled had been started; no other buffer was free
   entries,    ///< every entry of the reorder buffer held a sample that waited for an older one
   blocks,     ///< the blocks that samples need were being loaded
   block_memory,  ///< there was no memory for the blocks that samples need
-  stream,        ///< another runner was reading the stream; only one can at a time
+  stream,        ///< another runner was reading the stream; only one runner can read it at a time
   order,         ///< the order had not returned the next records, or the source had not returned their blocks
   threads,       ///< there was work; the executor had not provided a thread for it yet
 };
@@ -147,7 +148,7 @@ struct TuneReport {
   std::string end;    ///< why nothing more will be tried
   /// Batches and samples that were delivered before the loader had its present options.
   std::uint64_t batches = 0, samples = 0;
-  double seconds = 0;  ///< seconds that passed before the loader had its present options
+  double seconds = 0;  ///< seconds from the first delivered batch until the loader had its present options
   /// The trials, in order.
   std::vector<TuneTrial> trials;
   unsigned threads = 0, depth = 0;      ///< the loader's present options
@@ -164,7 +165,7 @@ enum class Bound : std::uint8_t {
   waiting,          ///< runners waited in another stage, which the verdict names
   lock,             ///< runners waited in a stage for each other: a lock lets only one run at a time
   stragglers,       ///< single slow samples made the others wait
-  buffers,          ///< there were too few batches for the runners to write to
+  buffers,          ///< the ring had too few batches for the runners to write to
   entries,          ///< the reorder buffer had too few entries for samples that wait for older ones
   blocks,           ///< runners waited for blocks, or for memory for them
   stream,           ///< runners waited for the source's stream, which only one runner can read at a time
@@ -214,10 +215,11 @@ struct PENSTOCK_API Report {
 
   // -- runners, and the cores that they had --
   unsigned threads = 0;          ///< largest number of runners that the run may have
-  unsigned threads_wanted = 0;   ///< value of `threads` if there were no memory limit
+  unsigned threads_wanted = 0;   ///< value that `threads` would have without a memory limit
   unsigned threads_seen = 0;     ///< largest number of runners that existed at the same time
-  unsigned cores = 0;            ///< cores that this process may use
-  double core_quota = 0;         ///< how many cores' time the quota of its control group allows; 0: no quota
+  unsigned cores = 0;            ///< cores that this process may use; with a `core_quota`: its value, rounded up
+  double core_quota = 0;         ///< how many cores' time the quota of the process's control group allows; 0: there is
+                                 ///< no quota, or it allows the time of all cores
   double runner_idle_share = 0;  ///< share of `threads` x `seconds` in which runners had no work
   double runner_wait_share = 0;  ///< share of the time of the chain's stages in which runners had given up their core
   /// Why runners had nothing to do, largest share first. Reasons below one in a thousand are left out.
@@ -231,15 +233,16 @@ struct PENSTOCK_API Report {
   std::optional<double> runner_delay_share, caller_delay_share;
   /// Shares of the time of all cores that this process may use, from the first `next()` to about the last. The first is
   /// this process's share. The second is the share of all other processes and of the kernel's threads; in a container
-  /// it may count only processes of the container. None if the system does not show it, or if the run took less than
-  /// 0.2 s.
+  /// it may count only processes of the container. If `core_quota` is not 0, the first is a share of the quota, and the
+  /// second is none. Both are none if the system does not show them, or if the run took less than 0.2 s.
   std::optional<double> own_core_share, other_core_share;
 
   // -- samples: reading, stages, blocks --
   double sample_p50_s = 0, sample_p99_s = 0;  ///< seconds that one sample takes, including waits: median and 99th
                                               ///< percentile of the measured samples; 0 if none was measured
   /// How long reading takes for each file, largest share first, at most 16 files. Empty if all records come from one
-  /// file or from a stream, or if the files were measured fewer than four times on average.
+  /// file or from a stream, or if the source does not name its files. Also empty if the files were measured fewer than
+  /// four times on average.
   std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;
@@ -263,9 +266,10 @@ struct PENSTOCK_API Report {
   Bound bound = Bound::unknown;
   std::string verdict;  ///< what bounded the run, in one or two sentences
   std::string besides;  ///< the largest cause that the verdict does not mention, in a sentence; may be empty
-  /// What bounds the last seconds (5 to 10 s, or a few batches that took longer), in sentences. Empty if the run took
-  /// less than twice that time, or if it is not known what bounds the last seconds. Also empty if the same thing bounds
-  /// the whole run, and the speed of the last seconds differs from the whole run's by less than a fifth.
+  /// What bounds the last seconds of the run, in sentences. These are the last 5 to 10 s, or longer if a few batches
+  /// took longer. Empty if the run took less than twice as long, or if it is not known what bounds the last seconds.
+  /// Also empty if the same thing bounds the whole run, and the speed of the last seconds differs from the whole run's
+  /// by less than a fifth.
   std::string lately;
   /// What was tried to make batches faster; none without `LoaderOptions::tune`. All other members count from the moment
   /// at which the loader got its present options. Exceptions, which may include earlier work: `first_batch_s`,

@@ -81,12 +81,13 @@ class PENSTOCK_API Schema {
   /// A field by its name. @throws Error(schema_mismatch) if it does not exist; the error lists the fields.
   const Field& at(std::string_view name) const { return fields_[slot(name)]; }
 
-  /// Returns a copy with `field` in place of the field that has the same name, or at the end if there is none.
+  /// Returns a copy in which `field` replaces the field of the same name. If no field has that name, adds `field` at
+  /// the end. @throws Error(invalid_argument) if the name is empty, or `field` has classes but not whole numbers.
   Schema with(Field field) const;
   /// Returns a copy without the field of that name. @throws Error(schema_mismatch) if it does not exist.
   Schema without(std::string_view name) const;
 
-  /// Returns "{image: u8[?, ?, 3], label: i64[]}". Names of classes are left out.
+  /// Returns a text like "{image: u8[?, ?, 3], label: i64[]}". Leaves out the names of classes.
   std::string to_string() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 

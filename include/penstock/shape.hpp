@@ -23,9 +23,9 @@ class PENSTOCK_API Shape {
   static constexpr std::size_t max_rank = 8;
 
   constexpr Shape() = default;
-  /// Makes a shape of these dimensions. @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
+  /// Makes a shape of these dimensions. @throws Error(invalid_argument) if there are more than 8, or one is below -1.
   Shape(std::initializer_list<std::int64_t> dims);
-  /// Makes a shape of these dimensions. @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
+  /// Makes a shape of these dimensions. @throws Error(invalid_argument) if there are more than 8, or one is below -1.
   explicit Shape(std::span<const std::int64_t> dims);
 
   /// Number of dimensions.
@@ -39,12 +39,12 @@ class PENSTOCK_API Shape {
 
   /// True if no dimension is `dynamic`.
   bool fixed() const noexcept;
-  /// Product of the dimensions; 1 for a scalar. The product in bytes also fits 64 bits, for any dtype.
-  /// @throws Error(limit_exceeded) above 2^60; Error(schema_mismatch) if a dimension is `dynamic`.
+  /// Product of the dimensions; 1 for a scalar. For any dtype, the number of bytes of these elements fits 64 bits too.
+  /// @throws Error(limit_exceeded) if the product is above 2^60; Error(schema_mismatch) if a dimension is `dynamic`.
   std::uint64_t elements() const;
   /// True if `other` has the same rank, and the same size in every dimension that is not `dynamic` here.
   bool admits(const Shape& other) const noexcept;
-  /// Returns "[224, 224, 3]"; a dynamic dimension is printed as "?".
+  /// Returns a text like "[224, 224, 3]". A dynamic dimension is printed as "?".
   std::string to_string() const;
 
   friend PENSTOCK_API bool operator==(const Shape& a, const Shape& b) noexcept;

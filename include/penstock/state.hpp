@@ -43,9 +43,9 @@ struct State {
   std::uint32_t number = 0;    ///< number of the batch in its epoch
   std::uint64_t position = 0;  ///< first position that is not delivered yet; with `Rank::steps_per_epoch` it is counted
                                ///< over all passes
-  std::uint64_t step = 0;      ///< batches delivered since the first epoch
-  std::uint64_t samples = 0;   ///< samples in these batches, including bad ones, for the quota of an error policy; with
-                               ///< several ranks only those of the rank that saved the state
+  std::uint64_t step = 0;      ///< batches delivered since the beginning of epoch 0
+  std::uint64_t samples = 0;   ///< samples so far, for the quota of an error policy. Samples that filters left out do
+                               ///< not count. With several ranks: the samples of the rank that saved the state
   std::uint32_t replaced = 0;  ///< samples that an error policy acted on so far, for its quota; with several ranks only
                                ///< those of the rank that saved the state
   std::uint32_t check = 0;     ///< checksum of the fields above
@@ -53,15 +53,16 @@ struct State {
 };
 static_assert(sizeof(State) == 64);
 
-/// Writes `state`, 64 bytes and nothing else. (`Loader::save` adds the pipeline in words.) A crash leaves the old file
-/// or the whole new one: the state is written to a temporary file, which is synced and then renamed, and the folder is
+/// Writes the 64 bytes of `state` to `file`. (`Loader::save` also writes the pipeline in words.) A crash leaves the old
+/// file or the whole new one: the state is written to a temporary file, which is synced and renamed. Then the folder is
 /// synced. `unsynced_folders` lists folders that can't be synced. A crash may also leave the temporary file,
 /// `file.tmp.PID`; nothing reads it, and it may be deleted.
 /// @throws Error(not_found) if the folder does not exist; Error(io). Both errors name the temporary file.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// Reads a file that `save_state` or `Loader::save` wrote.
-/// @throws Error(not_found); Error(io); Error(state_mismatch) if the file is damaged or has an unknown version;
-/// Error(limit_exceeded) if it is larger than 16 MiB; Error(invalid_argument) if `file` is not a regular file.
+/// @throws Error(not_found); Error(io); Error(state_mismatch) if the file is damaged or has an unknown version.
+/// @throws Error(limit_exceeded) if the file is larger than 16 MiB.
+/// @throws Error(invalid_argument) if `file` is a device, or a pipe that no process has open for writing.
 PENSTOCK_API State load_state(const std::string& file);
 
 }  // namespace penstock

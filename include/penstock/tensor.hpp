@@ -143,7 +143,8 @@ class PENSTOCK_API RaggedRows {
              std::span<const std::int64_t> lengths) noexcept
       : field_(field), dtype_(dtype), rows_(rows), lengths_(lengths) {}
 
-  /// Number of rows, N. Rows of padding and masked rows count; they are empty, with 0 in each dimension that varies.
+  /// Number of rows, N. Rows that `Tail::pad` adds, and masked rows, count too. They have no elements: their first
+  /// dimension, and each other dimension that varies, is 0.
   std::uint64_t size() const noexcept { return rows_.size(); }
   /// Type of the elements.
   DType dtype() const noexcept { return dtype_; }

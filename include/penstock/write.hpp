@@ -32,16 +32,18 @@ struct WriteProgress {
 /// Settings of `write`.
 struct WriteOptions {
   /// Number of threads that make samples; at most as many as `executor` has.
-  /// Default (0): all threads of `executor`; without one, the number of cores - 1, at least 1.
+  /// Default (0): all threads of `executor`. Without an executor: the number of cores - 1, at least 1.
   unsigned threads = 0;
   /// Threads shared with loaders. Default (none): the run has threads of its own.
   std::optional<Executor> executor = {};
   /// Largest number of samples that are being made or wait to be stored; at most 2^24.
-  /// Default (0): 256 per thread; 32 per thread while finished samples hold 32 MiB or more.
+  /// Default (0): 256 per thread. While finished samples hold 32 MiB or more, with any setting, a sample begins only if
+  /// fewer than 32 per thread are being made or wait.
   ///
   /// With a flat_map, a stream or a source of blocks, the default is 8 per thread, or 4 per thread if samples differ in
   /// size. Values below 4 per thread are raised to 4 per thread. Finished samples then also wait in three batches. Each
-  /// batch has up to `max_in_flight` rows, at most 1,024; by default 64.
+  /// batch has at most 64 rows by default. If `max_in_flight` is set, a batch has at most that many rows, and at
+  /// most 1,024.
   std::size_t max_in_flight = 0;
   /// Limit in bytes for finished samples that wait to be stored. While these samples hold more, no new sample is
   /// started.
@@ -60,7 +62,8 @@ struct WriteOptions {
   /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in the samples' order. The
   /// errors of these samples stay in memory until a later sample is stored.
   std::function<void(const Error&)> on_drop = {};
-  /// Called on the caller's thread after each commit, and while many samples that the sink already has are skipped.
+  /// Called on the caller's thread after each commit, and repeatedly while samples that the sink already has are
+  /// skipped.
   std::function<void(const WriteProgress&)> progress = {};
   /// Called on the caller's thread before `write` returns, with a report of what the run did and what bounded it. Not
   /// called if `write` throws.
@@ -70,19 +73,19 @@ struct WriteOptions {
   std::stop_token stop = {};
 };
 
-/// Makes every sample of epoch 0 of `pipeline` on all threads, and puts them into `sink` in order. This is the loop
-/// that packing, converting and tiling share:
+/// Makes every sample of epoch 0 of `pipeline` on several threads, and puts the samples into `sink` in order. Packing,
+/// converting and tiling all use this loop:
 ///
 ///     LmdbSink sink({.path = "train.lmdb"});
 ///     WriteProgress end = write(from(Files{.root = "train"}), sink, {.threads = 8});
 ///
 /// The pipeline needs no `batch`. If it has one, `write` ignores it, and also `bucket`, `pad` and `ragged`.
 ///
-/// Memory stays within the options' limits: if a flat_map makes many samples from a record, they are never all held at
-/// once. Blocks that records share are decoded once, like in a loader. Returns how far the run came.
+/// Memory stays within the options' limits, even if a flat_map makes many samples from a record. Blocks that records
+/// share are decoded once, as in a loader. Returns how far the run came.
 ///
 /// To continue a run that was stopped or killed, run it again with the same pipeline over the same data. A sink refuses
-/// a store that another pipeline has begun, as far as `SinkJob::made_by` shows the difference. Callables without a
+/// a store that another pipeline has begun, if `SinkJob::made_by` shows the difference. Callables without a
 /// version can't be compared. If a run was continued, its report names each stage with such a callable.
 ///
 /// Samples that the sink already has are not made again. Exceptions:

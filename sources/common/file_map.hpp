@@ -8,7 +8,7 @@
 
 namespace penstock::common {
 
-/// Maps a file into memory. The map lasts as long as the object, which does not keep the descriptor.
+/// Maps a file into memory. The map lasts as long as the object. The object does not keep the descriptor.
 class FileMap {
  public:
   FileMap() = default;
@@ -19,7 +19,7 @@ class FileMap {
   FileMap& operator=(FileMap&& other) noexcept;
   ~FileMap();
 
-  /// Returns an empty span if nothing is mapped.
+  /// Returns the file's bytes, or an empty span if no file is mapped.
   std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
 
  private:

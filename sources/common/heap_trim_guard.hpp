@@ -7,7 +7,7 @@
 
 namespace penstock::common {
 
-/// Keeps a small block at the end of the heap, for memory that another library allocates and frees repeatedly. If
+/// Keeps a small block at the end of the heap, after memory that another library allocates and frees repeatedly. If
 /// nothing came after that memory, each free would shrink the heap, and each allocation would ask the system for the
 /// same pages again. One thread at a time.
 class HeapTrimGuard {

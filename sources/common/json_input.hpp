@@ -11,8 +11,8 @@
 
 namespace penstock::common {
 
-/// Returns the message of `failed`, an exception of nlohmann's library, for a person. Leaves out the error's name in
-/// brackets, with which the message begins. The result is one line, cut after about `longest` characters.
+/// Returns the message of `failed`, an exception of nlohmann's library. Leaves out the error's name in brackets at the
+/// beginning of the message. The result is one line, cut after about `longest` characters.
 inline std::string json_cause(const std::exception& failed, std::size_t longest = 300) {
   const std::string_view what = failed.what();
   const std::size_t after = what.find("] ");

@@ -6,10 +6,10 @@
 
 namespace penstock::common {
 
-/// nlohmann's destructor of a document allocates memory, to avoid recursion, and ends the process if it gets none. This
-/// class holds a document and destroys it without allocating. Create objects and lists explicitly. Otherwise
-/// `json["x"]` first turns a null value into an object, and if there is no memory for that, the value can't be
-/// destroyed any more.
+/// Holds a document of nlohmann's library, and destroys it without allocating memory. nlohmann's own destructor
+/// allocates memory, to avoid recursion, and ends the process if there is no memory. Create objects and lists
+/// explicitly. Otherwise `json["x"]` first turns a null value into an object. If there is no memory for the object, the
+/// value can't be destroyed any more.
 template <class Json>
 class OwnedJson {
  public:

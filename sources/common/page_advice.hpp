@@ -24,7 +24,7 @@ PageRange pages_of(std::span<const std::byte> bytes) noexcept;
 class PageAdvice {
  public:
   /// Returns whether the caller should give the ranges of the next `samples` samples to `ask`. `look` returns one of
-  /// these ranges; it is called from time to time.
+  /// these ranges. `look` is called in the first call, and then about once per 256 samples while *watching*.
   template <class Look>
   bool worth_asking(std::size_t samples, const Look& look) {
     if (calls_to_ask_.load(std::memory_order_relaxed) > 0) return true;
@@ -32,7 +32,7 @@ class PageAdvice {
   }
   /// Sorts the ranges, removes empty ranges, and asks for the others.
   void ask(std::vector<PageRange>& ranges) noexcept;
-  /// Returns the number of ranges that were asked for.
+  /// Returns the number of ranges that `ask` has asked for.
   std::uint64_t asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
 
  private:

@@ -9,7 +9,8 @@
 
 namespace penstock::common {
 
-/// The names of the files of a store that is written as shards "PATH-000000.EXTENSION", or as one file.
+/// The paths of the files of a store that is written as shards "PATH-000000.EXTENSION", or as one file. A store of one
+/// file has its whole path, with the extension, in place of "PATH.EXTENSION".
 class ShardNames {
  public:
   /// `extension`: including its dot.
@@ -24,7 +25,7 @@ class ShardNames {
   std::string made_by() const { return name() + "-made-by.json"; }
   /// Returns the path of shard `number`, "PATH-000042.tar". If the store is one file, returns its path.
   std::string shard(std::uint64_t number) const;
-  /// Returns the name of a shard while it is not finished.
+  /// Returns the path that the file of shard `number` has until the store is finished.
   std::string partial(std::uint64_t number) const;
   /// Describes the files to delete if an unfinished store is given up.
   std::string unfinished_files() const;
@@ -42,10 +43,10 @@ class ShardNames {
   bool single_file_;
 };
 
-/// Returns "PATH" for a file "PATH-42.EXTENSION", with any number of digits; nothing for other files.
+/// Returns "PATH" for a file "PATH-42.EXTENSION", with any number of digits. Returns none for other files.
 std::optional<std::string> store_of_shard(std::string_view file, std::string_view extension);
 
-/// @throws Error(invalid_argument) if one of these files belongs to a store that is not finished.
+/// @throws Error(invalid_argument) if one of `files` belongs to a store that is not finished.
 void refuse_unfinished(const std::vector<std::string>& files, std::string_view extension, std::string_view source);
 
 }  // namespace penstock::common

@@ -15,14 +15,15 @@ namespace penstock::common {
 struct StoreList {
   std::string form = {};                 ///< "lmdb", "hdf5" or "tar"
   std::uint64_t records = 0;             ///< records of all stores together
-  std::vector<std::string> stores = {};  ///< paths; a relative path in the file is relative to the file's folder
+  std::vector<std::string> stores = {};  ///< paths; the list's folder is put before relative paths in the list
 };
 
 /// Returns whether the path ends in ".json" and is a regular file.
 bool names_store_list(const std::string& path);
 
-/// Reads the list. @throws Error(not_found | io); Error(corrupt) if the file is not a list; Error(invalid_argument) if
-/// `form` is not empty and the list's form is different.
+/// Reads the list. @throws what `read_text` throws; Error(not_found) if there is no such file; Error(corrupt) if the
+/// file is not a list, names no store, or names another list; Error(invalid_argument) if `form` is not empty and the
+/// list's form is different.
 StoreList read_store_list(const std::string& path, std::string_view form, std::string_view source);
 
 }  // namespace penstock::common

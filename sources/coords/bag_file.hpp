@@ -18,8 +18,9 @@ inline constexpr const char* bags_name = "feature_bags";
 /// A slide's file of features and places, open for reading. One thread at a time.
 class BagFile {
  public:
-  /// Opens the features, but reads none. @throws Error(not_found | corrupt | io) like Hdf5Source; Error(unsupported) if
-  /// there are features that are not f32 or f16 [N, D] or [1, N, D].
+  /// Opens the features, but reads none. `options` and `path` must outlive the object.
+  /// @throws Error(not_found | corrupt | io) like Hdf5Source; Error(unsupported) if there are features that are not f32
+  /// or f16 [N, D] or [1, N, D].
   BagFile(const FeatureBags& options, const std::string& path);
 
   std::uint64_t rows() const noexcept { return rows_; }
@@ -29,8 +30,8 @@ class BagFile {
   /// Reads all features into `out`, which is f32 or f16 [rows, dimension]. @throws like Hdf5Source.
   void read_features(const TensorView& out) const;
   /// Reads all places into `out`, which is i64 [rows, 2].
-  /// @throws like Hdf5Source; Error(unsupported) if the places are not whole numbers [N, 2]. Throws Error(corrupt) if
-  /// there are more or fewer places than features, or a number does not fit in i64.
+  /// @throws like Hdf5Source; Error(unsupported) if the places are not whole numbers [N, 2] of 16, 32 or 64 bits;
+  /// Error(corrupt) if there are more or fewer places than features, or a number does not fit in i64.
   void read_coords(const TensorView& out) const;
 
  private:

@@ -89,7 +89,7 @@ class NameEnds {
   }
 
   Names whole_, ends_;
-  std::size_t parts_ = 0;  // the most parts that a name has
+  std::size_t parts_ = 0;  // the most parts that a slide's name has
 };
 
 }  // namespace

@@ -37,11 +37,11 @@ class FeatureBagSource::Impl {
 
   FeatureBags options;
   std::vector<coords::SlideFeatureFile> slides;
-  std::vector<BagColumn> columns;   // one value per slide of `slides`
+  std::vector<BagColumn> columns;   // each has one value per slide of `slides`
   std::vector<std::string> groups;  // one group per slide of `slides`; empty: each slide is its own group
   Schema schema;
   std::uint64_t dimension = 0, identity = 0;
-  std::string said_by;  // the file that determined dimension and dtype
+  std::string said_by;  // the file that gave the dimension, the dtype or both, if the options don't give them
   std::vector<std::string> notes;
 
  private:
@@ -58,8 +58,8 @@ Error bags_error(Errc code, const std::string& why, const std::string& file) {
   return Error(code, why).with_source(bags_name).with_file(file);
 }
 
-// Returns the Error to throw for a slide's record. An Error about the content of the slide's file becomes
-// `unsupported`, so that only this record is bad.
+// Returns the Error to throw for a slide's record. A `schema_mismatch` or `invalid_argument` of the slide's file
+// becomes `unsupported`, so that only this record is bad.
 Error error_of_slide(const Error& failed) {
   const bool scoped = failed.sample_scoped();
   const bool of_file = failed.code() == Errc::schema_mismatch || failed.code() == Errc::invalid_argument;

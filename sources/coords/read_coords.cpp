@@ -31,8 +31,8 @@ constexpr const char* dataset = "coords";
 
 constexpr common::FileError error_in{coords::source_name};
 
-// Returns the numbers of an attribute of the dataset. Returns none if the attribute is missing or is not a number, like
-// the text "None".
+// Returns the numbers of an attribute of the dataset. Returns no numbers if the attribute is missing, or is a text that
+// is not a number, like "None".
 std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
   const std::optional<Hdf5Attribute> attribute = source.attribute(dataset, name);
   if (!attribute) return {};
@@ -85,8 +85,8 @@ std::int64_t pixels_said(double value) {
   return possible ? std::llround(value) : 0;
 }
 
-// Reads the size of the slide. CLAM writes the size of the places' level, and the factor between that level and level
-// 0.
+// Reads the size of the slide. TRIDENT writes this size. CLAM writes the size of the places' level, and the factor
+// between that level and level 0.
 void read_slide_size(const Hdf5Source& source, SlideCoords& list) {
   const std::vector<double> of_level = numbers_of(source, "level_dim");
   std::vector<double> downsample = numbers_of(source, "downsample");

@@ -26,8 +26,8 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// Returns whether the entry is a slide's file. A broken link with the right ending counts as one, because the slide's
-// file was probably deleted.
+// Returns whether the entry is a slide's file. A broken link with the right ending counts as a slide's file, because
+// the file was probably deleted.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }
@@ -38,8 +38,8 @@ class FolderWalk {
 
   const SkippedEntries& passed_over() const noexcept { return passed_over_; }
 
-  // Visits links to folders last, in the order of their paths' bytes. So a folder with several paths is visited once,
-  // and always by the same path.
+  // Visits links to folders last, in the order of their paths. So a folder with several paths is visited once, and
+  // always by the same path.
   std::vector<std::string> files_in(const fs::path& folder) {
     walk(folder);
     while (!links_.empty()) walk(links_.extract(links_.begin()).value());

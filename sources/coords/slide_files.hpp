@@ -10,7 +10,7 @@ namespace penstock::coords {
 
 struct SlideFeatureFile {
   std::string path;
-  std::string slide;  ///< the file's path relative to the folder, without its ending
+  std::string slide;  ///< the file's path relative to the folder that was searched, without the ending
 };
 
 struct SlideFeatureFiles {

@@ -65,7 +65,7 @@ std::string clam_file_of(const fs::path& folder, const SlideInfo& slide) {
   return (folder / "patches" / (list_name(slide) + ".h5")).string();
 }
 
-// Removes a list of places, and no other file.
+// Removes the file if it is a list of places. Otherwise keeps the file, and adds a note.
 void remove_list(const std::string& file, std::vector<std::string>& notes) {
   std::error_code failed;
   if (!fs::exists(file, failed)) return;
@@ -78,7 +78,7 @@ void remove_list(const std::string& file, std::vector<std::string>& notes) {
   remove_file(file, coords::source_name);
 }
 
-// Adds the attributes of TRIDENT that CLAM doesn't have.
+// Adds those attributes of `more` whose names `attributes` doesn't have.
 void add_missing(std::vector<FeatureAttribute>& attributes, const std::vector<FeatureAttribute>& more) {
   for (const FeatureAttribute& one : more)
     if (std::ranges::find(attributes, one.name, &FeatureAttribute::name) == attributes.end()) attributes.push_back(one);

@@ -9,7 +9,7 @@
 namespace penstock::csv {
 
 /// Finds where cells end: at a delimiter, a line's end, or the end of the text, ignoring quotes. It looks at 64 bytes
-/// together, because a loop over single bytes would be mispredicted at the end of each cell.
+/// together, because in a loop over single bytes the branch would be mispredicted at the end of each cell.
 class CellEnds {
  public:
   static constexpr std::size_t block_bytes = 64;
@@ -41,7 +41,7 @@ class CellEnds {
   }
 
  private:
-  // These vector types are extensions of g++ and clang, which work with any instruction set.
+  // These vector types are extensions of g++ and clang. They work with any instruction set.
   using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
 

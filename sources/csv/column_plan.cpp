@@ -128,8 +128,8 @@ struct ColumnObservations {
     number = is_number;
   }
 
-  // Returns whether the cell is a short number, which must be whole if all cells so far were whole. Most cells are such
-  // numbers, and change nothing except `any`.
+  // Returns whether the cell is a short number that changes nothing except `any`, as most cells are. If all cells so
+  // far were whole numbers, the cell must be one, too.
   bool says_no_more(const Cell& cell) const noexcept {
     std::int64_t whole_number = 0;
     double any_number = 0;
@@ -217,7 +217,7 @@ void check_number(const Csv& options, const std::string& field, DType dtype) {
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
 }
 
-// Returns all columns of a file, in order, with their targets.
+// Returns the runs that all columns of a file form, in order. `targets` must be sorted by column.
 std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size_t columns) {
   using Kind = ColumnRun::Kind;
   std::vector<ColumnRun> runs;
@@ -229,7 +229,7 @@ std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size
     } else if (end - t > 1 || targets[t].text) {
       runs.push_back({Kind::other, 1, t, end - t});
     } else {
-      // A column with several targets ends the run.
+      // The run ends before a column with several targets.
       const auto goes_on = [&](std::size_t next) {
         const Target &a = targets[next - 1], &b = targets[next];
         return b.column == a.column + 1 && b.slot == a.slot && b.element == a.element + 1 &&

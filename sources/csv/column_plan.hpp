@@ -47,7 +47,7 @@ struct FilePlan {
 struct ColumnPlan {
   Schema schema;
   std::vector<FilePlan> files;
-  std::vector<std::string> notes;  ///< sentences about columns that are text because of a few cells
+  std::vector<std::string> notes;  ///< sentences about columns of text that begin with numbers or have a decimal comma
 };
 
 /// Chooses the fields' names and types. Reads all records of the files if a type is automatic. @throws the Errors of
@@ -58,7 +58,8 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
 /// Returns whether the cell stands for a missing number.
 bool is_missing(const Csv& options, std::string_view cell);
 
-/// `any`: a text for missing numbers is itself a number, like "nan" or "-999". `digits`: one of these texts has digits.
+/// `any`: a text of `Csv::missing_cells` is itself a number, like "nan" or "-999". `digits`: one of these numbers has
+/// digits.
 struct MissingNumbers {
   bool any = false, digits = false;
 };

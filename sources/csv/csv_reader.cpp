@@ -76,7 +76,7 @@ class CsvReader::Impl {
                                      std::to_string(columns_->size()) + " columns");
   }
 
-  // `give_cells` and `give_numbers` return how many of the `columns` the record had.
+  // `give_cells` and `give_numbers` return how many cells they read: fewer than `columns` if the record ends before.
   std::size_t give_cells(std::span<const csv::Target> of_each, std::size_t columns, csv::CellScanner& cells,
                          SampleBuilder& out) {
     csv::Cell cell;
@@ -92,7 +92,7 @@ class CsvReader::Impl {
     std::byte* const to = values_[targets->slot] + targets->element * size_of(dtype);
     csv::Cell cell;
     for (std::size_t done = 0;; ++done) {
-      // If a number like -999 stands for a missing one, each number must be compared with it.
+      // If a number like -999 stands for a missing number, each number must be compared with it.
       if (!store_->missing.digits) done += csv::take_numbers(cells, columns - done, dtype, to + done * size_of(dtype));
       if (done == columns || !csv::next_cell(cells, cell)) return done;
       give_cell(targets[done], cell, out);
@@ -127,7 +127,7 @@ class CsvReader::Impl {
                                                                    : csv::describe_number(target.dtype)));
   }
 
-  // Returns whether a number, like -999, stands for a missing one.
+  // Returns whether the text is a number that stands for a missing number, like -999.
   bool says_missing(std::string_view text) const {
     return store_->missing.any && csv::is_missing(store_->options, text);
   }

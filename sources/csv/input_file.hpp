@@ -12,7 +12,7 @@
 
 namespace penstock::csv {
 
-/// Identifies a file and its size when it was indexed.
+/// Identifies a file, together with the size that it had when it was opened.
 struct FileMark {
   std::uint64_t bytes = 0;
   ino_t inode = 0;
@@ -33,7 +33,7 @@ class InputFile {
   int descriptor() const noexcept { return descriptor_; }
   /// Reads exactly `bytes` bytes. @throws Error(io), also if the file ends earlier.
   void read(char* to, std::size_t bytes, std::uint64_t offset) const;
-  /// @throws Error(io) if the file is not the one that was indexed.
+  /// @throws Error(io) if the file is not the one that `mark` identifies, or has another size.
   void require(const FileMark& mark) const;
 
  private:
@@ -45,7 +45,8 @@ class InputFile {
 /// A table mapped into memory.
 class TableMap {
  public:
-  /// @throws Error(not_found | io); Error(io) also if the file is not the one that `mark` identifies.
+  /// @throws Error(not_found | io); Error(io) also if the file is not the one that `mark` identifies, or has another
+  /// size.
   TableMap(const std::string& path, const FileMark& mark);
 
   std::string_view text() const noexcept {

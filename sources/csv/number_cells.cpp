@@ -14,8 +14,8 @@ namespace penstock::csv {
 
 namespace {
 
-// Writes the number in a cell. Returns false if the cell is not a valid number, and also for "inf" and "nan", which may
-// stand for missing numbers.
+// Writes the number in a cell. Returns false if the cell is not a valid number of `dtype`, and also for "inf" and
+// "nan", which may stand for missing numbers.
 template <class T>
 bool parse_long(std::string_view cell, DType dtype, std::byte* to) noexcept {
   if (parse_number(cell, dtype, to) != NumberFault::none) return false;

@@ -60,7 +60,7 @@ bool store(double value, std::byte* to) noexcept {
     if (std::isfinite(value) && std::abs(value) > static_cast<double>(std::numeric_limits<T>::max())) return false;
     if (value == std::trunc(value) && static_cast<double>(static_cast<T>(value)) != value) return false;
   } else {
-    // The largest 64-bit values round up as a double, so the end is excluded.
+    // `end` is excluded. As a double, the largest 64-bit number would be rounded up to `end`.
     const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
     if (!(value >= static_cast<double>(std::numeric_limits<T>::min()) && value < end) || value != std::trunc(value))
       return false;

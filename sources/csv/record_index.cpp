@@ -48,8 +48,8 @@ class Indexer {
   bool more() const { return window_begin_ + filled_ < index_.mark.bytes; }
   std::uint64_t offset() const { return window_begin_ + at_; }
 
-  // Moves the window to the beginning of the current record, and reads from the file until the window has `wanted_`
-  // bytes.
+  // Moves the window to the beginning of the current record, and reads until the window has `wanted_` bytes or the file
+  // ends.
   void fill() {
     const std::size_t had = filled_ - at_;
     const std::uint64_t left = index_.mark.bytes - window_begin_ - filled_;
@@ -127,7 +127,7 @@ class Indexer {
     return quote_ < at_ + line.size();
   }
 
-  // Returns the record's length in bytes, or 0 if more of the file is needed to find its end.
+  // Returns the record's length in bytes, or 0 if more of the file is needed to find the record's end.
   std::size_t scan(std::string_view text, bool names) {
     CellScanner cells(text, delimiter_);
     std::vector<std::string> found;

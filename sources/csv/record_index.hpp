@@ -11,11 +11,11 @@
 
 namespace penstock::csv {
 
-/// Where the records of one file begin, and its columns' names.
+/// Where the records of one file begin, and the names of the file's columns.
 struct RecordIndex {
   FileMark mark;
   char delimiter = ',';
-  /// If `delimiter` leaves the first line as one cell: another delimiter that is in this line. 0: none.
+  /// Another delimiter that the first line has, if `delimiter` leaves that line as one cell. Otherwise 0.
   char likely_delimiter = 0;
   std::uint64_t hash = 0;            ///< hash of the file's content
   std::vector<std::string> columns;  ///< column names from the header, or "0", "1", …
@@ -35,7 +35,7 @@ struct RecordIndex {
 };
 
 /// Reads a file once, a few MB at a time. `delimiter` 0: with a header, the delimiter that `common::separator_of` finds
-/// in it; else ','. @throws the Errors of CsvSource, with the file.
+/// in the header; without a header, ','. @throws the Errors of CsvSource, with the file.
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
 
 }  // namespace penstock::csv

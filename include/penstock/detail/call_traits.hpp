@@ -34,7 +34,8 @@ struct ResultTraits<Output<T, R>> : ViewTraits<View<T, R>> {
   static constexpr bool decides_shape = true;
 };
 
-/// Describes the call operator of a callable. Empty if the callable has no call operator, several, or a template.
+/// Describes the parameters and the result of a callable, which is a function pointer or an object with a call
+/// operator. Empty if the object has no call operator, several call operators, or a template as its call operator.
 template <class F>
 struct CallOf {};
 template <class F>
@@ -59,7 +60,8 @@ struct CallOf<R (C::*)(A...)> : CallOf<R (*)(A...)> {
 template <class R, class C, class... A>
 struct CallOf<R (C::*)(A...) noexcept> : CallOf<R (C::*)(A...)> {};
 
-/// A callable for `map` and `filter`: its call operator is const and returns `Returns`.
+/// A callable for `map` and `filter` that returns `Returns`. It is a function pointer, or an object with a const call
+/// operator.
 template <class F, class Returns>
 concept ConstCall = requires {
   typename CallOf<std::decay_t<F>>::args;

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// The members that all kinds of callables have in common.
+/// The members that the models of custom transforms, flat maps and device stages have in common.
 template <class F, class Model>
 class CallableOf : public Model {
  public:

@@ -13,6 +13,7 @@ namespace penstock::detail {
 class PENSTOCK_API FieldOutput {
  public:
   FieldOutput(Cells& cells, std::size_t slot) : cells_(&cells), slot_(slot) {}
+  /// Returns memory for a value of this shape.
   /// @throws Error(invalid_argument) on the second call, or if a dimension of `shape` is `dynamic`;
   /// Error(schema_mismatch) if the field's schema does not admit `shape`.
   std::byte* emplace(const Shape& shape);

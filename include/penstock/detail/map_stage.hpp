@@ -21,7 +21,7 @@ class DeviceStageModel;
 class FieldMapModel;
 class TransformModel;
 
-/// Fails to compile with the reason why `map("field", f)` can't take a callable.
+/// Fails to compile with the reason why `map("field", f)` can't take an `f` of type F.
 template <class F>
 constexpr void explain_field_map() {
   if constexpr (requires { typename CallOf<F>::args; }) {

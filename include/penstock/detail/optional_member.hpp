@@ -18,16 +18,16 @@ struct OptionalMember {
 template <class Call, class Explain>
 OptionalMember(Call, Explain) -> OptionalMember<Call, Explain>;
 
-/// Fails to compile if `Part` has a public function of that name. Overloaded functions and templates can't be detected,
-/// and are ignored.
+/// Fails to compile if `Part` has a public function of the member's name. Overloaded functions and templates can't be
+/// detected, and are ignored.
 template <class Part, class Member>
 constexpr void require_absent(const Member& member) {
   if constexpr (requires(std::remove_const_t<Part> * part) { member.explain(part); })
     member.explain(static_cast<std::remove_const_t<Part>*>(nullptr));
 }
 
-/// Calls `member` of `part` and returns the result, converted to `Result`. Returns `fallback` if `part` has no such
-/// member.
+/// Calls `member` of `part` and returns the result, converted to `Result`. Returns `fallback` if `part` has no
+/// function of the member's name.
 template <class Result, class Member, class Part, class... Args>
 constexpr Result call_or(Result fallback, Member member, Part& part, const Args&... args) {
   if constexpr (requires {
@@ -51,8 +51,8 @@ constexpr void call_if(Member member, Part& part, const Args&... args) {
 
 }  // namespace penstock::detail
 
-/// Makes the OptionalMember of that name, for `call_or` and `call_if`. `signature` is the member's signature in the
-/// documentation.
+/// Makes the OptionalMember of the function `name`, for `call_or` and `call_if`. `signature` is the member's signature
+/// in the documentation.
 #define PENSTOCK_MEMBER(name, signature)                                                                              \
   ::penstock::detail::OptionalMember {                                                                                \
     [](auto& part, const auto&... args) -> decltype(part.name(args...)) { return part.name(args...); },               \

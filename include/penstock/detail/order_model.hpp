@@ -28,7 +28,8 @@ class PENSTOCK_API OrderModel {
   virtual std::string describe() const = 0;
   virtual bool fixed() const { return false; }
   virtual std::uint64_t run_length(std::uint64_t, std::uint64_t) const { return 1; }
-  /// Returns the order for batches with this number of rows. Null: the order is the same for batches of any size.
+  /// Returns the order for batches with this number of rows. Returns null if the order is the same for batches of any
+  /// size.
   virtual std::shared_ptr<const OrderModel> for_batches(std::uint64_t) const { return nullptr; }
 };
 template <class O>

@@ -14,7 +14,8 @@
 
 namespace penstock {
 
-/// Overload for types that are not sources: fails to compile with the reason.
+/// Overload for all other types. Takes a pointer to a SourceModel. For types that are not sources, fails to compile
+/// with the reason.
 template <class S>
 Pipeline from(S source) {
   if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
@@ -24,7 +25,8 @@ Pipeline from(S source) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
   }
 }
-/// Overload for types that are not stages: fails to compile with the reason.
+/// Overload for all other types. Takes types derived from Stage. For types that are not stages, fails to compile with
+/// the reason.
 template <class F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   if constexpr (std::derived_from<F, Stage>) {
@@ -37,7 +39,7 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
     return pipeline;
   }
 }
-/// Overload for types that are not pipelines: fails to compile with the reason.
+/// Overload for a stage after something that is not a pipeline: fails to compile with the reason.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 auto operator|(const S&, const Stage& stage) {
@@ -48,7 +50,8 @@ auto operator|(const S&, const Stage& stage) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
 }
 
-/// Overload for a pipeline after `|`: fails to compile, with the reason that pipelines come before `|`.
+/// Overload for a pipeline after something that is not a pipeline: fails to compile, with the reason that pipelines
+/// come before `|`.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 Pipeline operator|(const S&, const Pipeline& pipeline) {

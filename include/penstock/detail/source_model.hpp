@@ -28,7 +28,7 @@ class PENSTOCK_API ReaderModel {
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
   /// Lends the blocks of a record for the record's next `read`, in the order of `blocks_of`. If a block could not be
-  /// loaded, passes its Error and only the blocks before it.
+  /// loaded, passes this block's Error, and only the blocks before this block.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
   // The next three members are for readers of a source that has a cache.
   virtual bool holds(std::uint64_t) { return false; }
@@ -78,14 +78,14 @@ class PENSTOCK_API SourceModel {
   virtual std::vector<std::string> cache_notes() const { return {}; }
   /// The blocks that the source's records share. Null: records share no blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
-  /// Adds to an error of record `index` what is known: source, file and key. Leaves a field that is already set. Does
-  /// not set the index.
+  /// Adds to an error of record `index` what is known: source, file and key. Leaves fields that are already set
+  /// unchanged. Does not set the index.
   virtual void describe(std::uint64_t index, Error& error) const {
     error.with_source(name());
     if (error.file().empty()) error.with_file(file_of(index));
     if (error.key().empty() && has_keys()) error.with_key(key(index));
   }
-  /// Does what `describe` does, in an error of a promised field of record `index`.
+  /// Does what `describe` does, for an error of the promised field `slot` of record `index`.
   virtual void describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
     static_cast<void>(slot);
     describe(index, error);
@@ -111,8 +111,9 @@ class PENSTOCK_API BlockSourceModel : public BlockModel {
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
 };
 
-/// Makes a reader. The reader makes a record from the blocks that it was lent. If it was lent no blocks for a record,
-/// it loads them itself, and keeps a few blocks at a time. `model` must outlive the reader.
+/// Makes a reader. The reader makes a record from the blocks that it was lent. If it was not lent a record's blocks, it
+/// loads them itself, except blocks that the record can do without. It keeps a few blocks at a time. `model` must
+/// outlive the reader.
 PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model);
 
 }  // namespace penstock::detail

@@ -55,8 +55,8 @@ class PENSTOCK_API FieldMapModel {
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
   /// Called instead of `apply` if the callable `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
-  /// Returns the type of the result for an input of type `in`; both are types of one value or of all values. Called
-  /// only if `any_type`.
+  /// Returns the type of the result for an input of type `in`. If `in` is the type of one value, the result is that of
+  /// one value; if `in` is the type of all values, the result is that of all values. Called only if `any_type`.
   /// @throws Error(schema_mismatch) if the callable does not take such values.
   virtual TensorType result(const TensorType& in) const { return in; }
   virtual void check(const Shape&) const {}

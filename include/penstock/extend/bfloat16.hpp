@@ -19,8 +19,8 @@ constexpr std::uint16_t to_bfloat16(float value) noexcept {
 constexpr std::uint16_t to_bfloat16(double value) noexcept {
   const auto nearest = static_cast<float>(value);
   if (!(static_cast<double>(nearest) < value || static_cast<double>(nearest) > value)) return to_bfloat16(nearest);
-  // First rounds to odd: a value between two floats becomes the one whose last bit is 1. A float has more than twice
-  // the bits of a bfloat16, so the second rounding is then correct.
+  // First rounds to odd: a value between two floats becomes the one whose last bit is 1. The significand
+  // of a float has more than twice the bits of a bfloat16's (24 and 8), so the second rounding is then correct.
   auto bits = std::bit_cast<std::uint32_t>(nearest);
   const bool away_from_zero = value < 0 ? static_cast<double>(nearest) < value : static_cast<double>(nearest) > value;
   if (away_from_zero) --bits;

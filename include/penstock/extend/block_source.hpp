@@ -25,8 +25,8 @@ struct BlockRows {
 };
 
 /// A source whose records share blocks: compressed chunks, tiles of a slide. A loader keeps decoded blocks, as many as
-/// `LoaderOptions::max_block_bytes` allows. While it keeps a block, it does not decode the block again. A source of
-/// blocks has
+/// `LoaderOptions::max_block_bytes` allows. While the loader keeps a block, it does not decode the block again. A
+/// source of blocks has
 ///
 ///     std::uint64_t size() const;
 ///         Number of records.
@@ -54,7 +54,7 @@ struct BlockRows {
 ///         needs, to the same values. This is for blocks of which a part is cheaper to decode than the whole. A loader
 ///         loads block b in two cases: memory for blocks is free; or the loader knows two more uses of the block, and
 ///         the next one is sooner than the next use of the blocks that would have to make room. A record that is read
-///         outside a loader's plan (in place of a bad record, by `Pipeline::at`, for its label) gets an empty span.
+///         outside a loader's plan (in place of a bad record, by `Pipeline::at`, or for its label) gets an empty span.
 ///
 /// and the optional members of a `Source`. Any thread calls all these members at any time. `blocks_of` and
 /// `block_bytes` are called long before a record is read, and must be quick. An exception of `load` is an error of each

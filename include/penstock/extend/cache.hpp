@@ -34,8 +34,8 @@ class PENSTOCK_API CacheReader {
   virtual ~CacheReader() = default;
   /// Whether the cache has the record. `has` may look at the store again; earlier views are then no longer valid.
   virtual bool has(std::uint64_t index) = 0;
-  /// Gives all fields of a record. Views stay valid until the reader's next call. Returns false if the record is
-  /// missing or damaged.
+  /// Gives all fields of a record. Views stay valid until the next call of a member of this reader. Returns false if
+  /// the record is missing or damaged.
   virtual bool read(std::uint64_t index, SampleBuilder& out) = 0;
   /// Advice: the few records that the reader's runner will read next, like `expect` of a source's reader
   /// (`LeasedSource`).
@@ -71,8 +71,8 @@ class PENSTOCK_API CacheMaker {
   /// pipeline; opens nothing.
   /// @throws Error(invalid_argument).
   virtual void check(const CacheKey&) const {}
-  /// Called once for a pipeline and its copies, when a loader, `write` or `Pipeline::at` first needs samples. Called
-  /// again only if it threw.
+  /// Opens or creates the cache. Called once for a pipeline and its copies, when a loader, `write` or `Pipeline::at`
+  /// first needs samples. Called again only if `open` threw.
   virtual std::shared_ptr<RecordCache> open(const CacheKey& key) const = 0;
   virtual std::string label() const = 0;  ///< "cache(/data/cache)"
 };

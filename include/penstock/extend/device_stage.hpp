@@ -33,11 +33,11 @@ namespace penstock {
 ///     void run(BatchView in, BatchView out, StreamRef stream) const;
 ///         Enqueues its work on `stream` and returns without waiting.
 ///
-/// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host,
-/// `run` calls `launch_on_host`. It does the same on a stream of an EmulatedGpu. The loader makes the device current,
-/// and calls `run` from one thread, for one batch after another. The stage must make these fields of the result: new
-/// fields, fields whose type changes, and fields that `writes` names. All other fields have the same memory in `in` and
-/// `out`. A stage may also have
+/// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host or
+/// of an EmulatedGpu, `run` calls `launch_on_host`. The loader makes the device current, and calls `run` from one
+/// thread, for one batch after another. The stage must make these fields of the result: new fields, fields whose type
+/// changes, and fields that `writes` names. All other fields have the same memory in `in` and `out`. A stage may also
+/// have
 ///
 ///     Draws draw(Rng& rng) const;
 ///         Returns a plain struct of at most 64 bytes for one row.
@@ -61,7 +61,7 @@ concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView i
 /// Puts work for the host on a stream. On the host's own stream, `work` runs immediately. On an EmulatedGpu's stream,
 /// it runs when the stream reaches it. `work` must neither wait nor call the device. `uses` is for a checked
 /// EmulatedGpu.
-/// @throws Error(unsupported) on a GPU's stream, which runs kernels; Error(device).
+/// @throws Error(unsupported) on a GPU's stream, which runs only kernels; Error(device) if a call of the device fails.
 PENSTOCK_API void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                                  std::initializer_list<MemoryUse> uses = {});
 

@@ -20,7 +20,7 @@ constexpr std::uint16_t to_half(float value) noexcept {
     rest = magnitude & 0x1fffu;
     half = 0x1000u;
   } else if (magnitude >= 0x33000000u) {
-    // Below 2^-14 halves are multiples of 2^-24.
+    // Values of binary16 below 2^-14 are multiples of 2^-24.
     const std::uint32_t shift = 126 - (magnitude >> 23);
     const std::uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
     whole = mantissa >> shift;
@@ -42,8 +42,8 @@ constexpr std::uint16_t to_half(double value) noexcept {
                                                                  : 0u;
     return to_half(std::bit_cast<float>(sign | far));
   }
-  // First rounds to odd: a value between two floats becomes the one whose last bit is 1. A float has more than twice
-  // the bits of a half, so the second rounding is then correct.
+  // First rounds to odd: a value between two floats becomes the one whose last bit is 1. The significand
+  // of a float has more than twice the bits of a binary16's (24 and 11), so the second rounding is then correct.
   const auto exponent = static_cast<std::uint32_t>(magnitude >> 52) - (1023u - 127u);
   const auto mantissa = static_cast<std::uint32_t>(magnitude >> 29 & 0x7fffffu);
   const std::uint32_t rest = (magnitude & 0x1fffffffu) != 0 ? 1u : 0u;

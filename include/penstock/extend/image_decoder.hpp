@@ -38,17 +38,18 @@ class PENSTOCK_API BatchDecoding {
  public:
   /// One image of a batch.
   struct Image {
-    /// The encoded image, in the host's memory. It stays valid until `stream` has passed the decode.
+    /// The encoded image, in the host's memory. It stays valid until the decoding on `stream` is done.
     std::span<const std::byte> encoded;
     ImageShape shape;             ///< the image's shape, as `ImageDecoding::open` returned it
     std::byte* pixels = nullptr;  ///< device memory for the pixels, in contiguous rows; may be written to immediately
   };
   virtual ~BatchDecoding() = default;
   /// Enqueues the decoding of `images`, at least one, and returns without waiting. Work that is put on `stream`
-  /// afterwards sees the pixels. The work of the previous call may still be running; the work of earlier calls is
-  /// done. Damage inside an image may go unnoticed. The pixels of a damaged image are undefined.
+  /// afterwards sees the pixels. The work of the previous call may still be running; the work of all calls before
+  /// the previous call is done. Damage inside an image may go unnoticed. The pixels of a damaged image are undefined.
+  ///
   /// Returns false if the device can't decode one of the images, even if it has decoded others. The loader then decodes
-  /// all of them on the host, which takes longer, and its report says so.
+  /// all `images` on the host, which takes longer. The loader's report says so.
   /// @throws Error(device | out_of_memory).
   virtual bool decode(std::span<const Image> images, StreamRef stream) = 0;
 };
@@ -64,7 +65,8 @@ class PENSTOCK_API ImageDecoder {
   /// Whether the decoded values are labels, unchanged from the file. An image stage that would interpolate labels is
   /// refused.
   virtual bool labels() const { return false; }
-  /// Returns, for plan(), what happens to the file's labels if the field is used as a mask. Empty if nothing happens.
+  /// Returns, for plan(), what happens to the file's labels if the field is used as a mask. Returns an empty text if
+  /// the labels stay unchanged.
   virtual std::string labels_become() const { return ""; }
   /// Returns, for plan(), what happens to damage outside the decoded region.
   virtual std::string damage_elsewhere() const {
@@ -80,22 +82,23 @@ class PENSTOCK_API ImageDecoder {
     static_cast<void>(device);
     return nullptr;
   }
-  /// How many of the images that a BatchDecoding could decode are left to the loader's threads: a share, 0 to 1.
+  /// Returns which share (0 to 1) of the images that a BatchDecoding could decode the loader's threads decode instead.
   virtual double host_share() const { return 0; }
 };
 
-/// Makes a stage of a custom decoder. It replaces `field`, u8 [N], the encoded bytes of one image, by the pixels, [H,
-/// W, C] in the decoder's dtype:
+/// Makes a stage of a custom decoder. The stage replaces `field`, u8 [N], the encoded bytes of one image, by the
+/// pixels, [H, W, C] in the decoder's dtype:
 ///
 ///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
 ///
-/// Image stages after the decoder fold into it: if a crop follows, only the pixels that it keeps are decoded, if the
-/// decoder can do that. The built-in decoders are written the same way. After `batch` the stage takes a ragged field,
-/// and makes images that may differ in size. Then an image stage that gives all images the same size must follow.
-/// `executor` must live as long as the program, like `image_executor()`.
+/// Image stages after the decoder fold into it. For example, if a crop follows, a decoder that can decode a part of an
+/// image decodes only the pixels that the crop keeps. The built-in decoders are written the same way. After `batch` the
+/// stage takes a ragged field, and makes images that may differ in size. Then an image stage that gives all images the
+/// same size must follow. `executor` must live as long as the program, like `image_executor()`.
+///
 /// Errors when the stage joins a pipeline:
 /// @throws Error(schema_mismatch) if the field is not u8 [N] (after `batch`: and ragged); Error(unsupported) after
-/// `batch` if the decoder has 16 bits or unknown channels.
+/// `batch` if the decoder makes values of 16 bits, or an unknown number of channels.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 

@@ -46,7 +46,7 @@ class PENSTOCK_API ImageEncoder {
   /// lossless encoder.
   virtual bool lossless() const { return false; }
   /// Returns, for plan(), what happens to an existing file ("stored JPEGs are kept where nothing was done to the
-  /// image"). Empty if `take` never returns a file.
+  /// image"). Returns an empty text if `take` never returns a file.
   virtual std::string keeps() const { return ""; }
 
   /// Makes a complete file of the image and appends it to `out`. The image is one that `takes` and `max_side` allow.
@@ -56,13 +56,13 @@ class PENSTOCK_API ImageEncoder {
   virtual void encode(const Pixels& pixels, EncodedFile& out, Scratch& scratch) const = 0;
   /// Returns an existing complete file of the image, as `EncodedImage::stored_jpeg` gives it. The file decodes to the
   /// image's pixels. Called if no stage changed the image. If the pipeline verifies (`check({.verify = true})`), the
-  /// file was decoded to its end before. If the result is empty, `encode` makes a file.
+  /// file was decoded to its end before this call. If the result is empty, `encode` makes a file.
   /// @throws Error like `EncodedImage::stored_jpeg`.
   virtual std::span<const std::byte> take(EncodedImage& /*image*/, Scratch& /*scratch*/) const { return {}; }
 };
 
-/// Makes a stage of a custom encoder. It replaces `field`, an image u8 or u16 [H, W, C], by the bytes of a file, u8
-/// [?]:
+/// Makes a stage of a custom encoder. The stage replaces `field`, an image u8 or u16 [H, W, C], by the bytes of a file,
+/// u8 [?]:
 ///
 ///     pipeline | encode_stage("image", std::make_shared<MyEncoder>(), image_executor())
 ///
@@ -75,8 +75,8 @@ class PENSTOCK_API ImageEncoder {
 /// Errors when the stage joins a pipeline:
 /// @throws Error(schema_mismatch) if the schema shows that the field is not an image, or is an image that the encoder
 /// does not take.
-/// @throws Error(invalid_argument) if a field named `out` exists already, or if the field has labels and the encoder is
-/// not lossless.
+/// @throws Error(invalid_argument) if another field named `out` exists already, or if the field has labels and the
+/// encoder is not lossless.
 PENSTOCK_API Stage encode_stage(std::string field, std::shared_ptr<const ImageEncoder> encoder,
                                 const ImageExecutor& executor, const std::string& out = {});
 

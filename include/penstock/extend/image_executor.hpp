@@ -21,9 +21,9 @@ class PENSTOCK_API Scratch {
 };
 
 /// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`, or the part of it that `op.needed()` returns. In
-/// both cases `pixels.data` points to where the whole box begins, or would begin. `out` takes op.tensor_shape()
-/// elements of op.result_dtype(), contiguous. Any thread. A custom Scratch must also align to 64 bytes, because kernels
-/// rely on this.
+/// both cases `pixels.data` points to where the whole box begins, or would begin. `out` has room for
+/// op.tensor_shape() elements of op.result_dtype(), contiguous. Any thread. A custom Scratch must also align to 64
+/// bytes, because kernels rely on this.
 class PENSTOCK_API ImageExecutor {
  public:
   virtual ~ImageExecutor() = default;
@@ -31,8 +31,8 @@ class PENSTOCK_API ImageExecutor {
   /// @throws Error(out_of_memory) like `Scratch::allocate`.
   virtual void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const = 0;
   /// Returns the ResampleTables of `op`, in `scratch`. With these tables, a kernel gives the pixels of `op.kept` the
-  /// same bits as `run`. If `op` does not resample, each output pixel has one input pixel. The default implementation
-  /// throws Error(unsupported).
+  /// same bits as `run`. If `op` does not resample, the tables give each output pixel one input pixel. The default
+  /// implementation throws Error(unsupported).
   /// @throws Error(unsupported) if the executor has no tables, or the values have 16 bits; Error(out_of_memory).
   virtual std::span<const std::byte> resample_tables(const ImageOp& op, Scratch& scratch) const;
 };

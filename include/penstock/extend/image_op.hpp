@@ -116,8 +116,8 @@ class PENSTOCK_API ImageOp {
   /// reflecting padding would be left that is as wide as the rest of the image, or wider.
   /// @throws Error(invalid_argument) if `box` is empty, or is not inside the image.
   void crop(const Box& box);
-  /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, padding, or
-  /// a conversion.
+  /// Resamples with the filter that `filter_with` chose last. Refused after a conversion. If the image has this size
+  /// already, does nothing. Otherwise refused after another resample, a transpose, or padding.
   /// @throws Error(invalid_argument) if a side is below 1, or if the values have 16 bits and the filter is not nearest.
   void resize(Size size);
   /// Surrounds the image. If `filter_with` chose nearest last, `padding.label` is the fill. Refused after a conversion.
@@ -167,7 +167,7 @@ class PENSTOCK_API ImageOp {
   Filter filter = Filter::linear;  ///< filter of the resample, if there is one
   /// The part of the resampled image that is computed.
   Box kept;
-  Padding margin;  ///< its `fill` is the colour also for labels
+  Padding margin;  ///< `margin.fill` is the colour, for labels too; `margin.label` is not used
   /// Steps after the margin, in this order: `transpose` exchanges rows and columns, `flip_x` left and right, `flip_y`
   /// top and bottom.
   bool transpose = false, flip_x = false, flip_y = false;

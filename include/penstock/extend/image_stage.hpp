@@ -26,17 +26,17 @@ namespace penstock {
 ///     Shape schema(const Shape& in) const;
 ///         [H, W, C] of the result, as far as it is known. Default: `in`.
 ///     Shape schema(const Shape& in, DType& dtype) const;
-///         Takes the place of the other `schema` if the result's dtype differs from the field's. `dtype` is the field's
-///         dtype, and the stage sets it to the result's. `compose` then converts.
+///         Instead of the other `schema`, for a stage whose result has another dtype than the field. `dtype` is the
+///         field's dtype, and the function sets it to the result's. `compose` then calls `ImageOp::convert`.
 ///     bool resamples() const;
-///         Whether the stage may resize. Default: false. If true, fields of 16 bits are refused when the stage joins a
-///         pipeline, not image by image.
+///         Whether the stage may resize. Default: false. If true, a field of 16 bits that is not resampled by nearest
+///         is refused when the stage joins a pipeline. If false, a resize of such a field is an error of each sample.
 ///     std::string name() const;
 ///         Default: "image_stage".
 ///     std::string describe() const;
-///         The stage's result options, for plan() and the fingerprint.
+///         The stage's result options, for plan() and the fingerprint. Default: "".
 ///     std::uint64_t version() const;
-///         Version of what the stage does, for the fingerprint.
+///         Version of what the stage does, for the fingerprint. Default: 0.
 ///     bool draws() const;
 ///         Whether `draw` draws numbers. Default: whether Params has members.
 template <class S>
@@ -44,9 +44,9 @@ concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng,
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;
 };
 
-/// Makes a stage of a custom image stage on `fields`, each u8 or u16 [H, W, C] with 1 to 4 channels. `executor`
-/// executes the operations; it must live as long as the program. For the library's executor, use
-/// <penstock/transforms/image/stage.hpp>.
+/// Makes a pipeline's stage of the custom image stage `stage`. The stage changes `fields`, each u8 or u16 [H, W, C]
+/// with 1 to 4 channels. `executor` executes the operations, and must live as long as the program. For the library's
+/// executor, use <penstock/transforms/image/stage.hpp>.
 template <ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): `stage` is moved from, which the check does not see
 Stage image_stage(ImageFields fields, S stage, const ImageExecutor& executor) {

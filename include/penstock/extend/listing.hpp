@@ -13,21 +13,21 @@
 
 namespace penstock {
 
-/// All listings of folders, in sources and in the tool, follow one rule. A listing leaves out hidden names, and names
-/// that operating systems use for themselves. All other entries that it does not take are skipped and counted. A name
-/// that the caller gives is always taken.
+/// All listings of folders, in sources and in the tool, follow the same rules. A listing leaves out hidden names, and
+/// names that operating systems use for themselves. If a listing does not take one of the other entries, it skips and
+/// counts the entry. A file or folder that the caller names is always taken.
 
-/// Returns the names in a folder except "." and "..", in no order. Sets `failed` to 0, or to the errno of the failure.
-/// After a failure it returns the names read before. Any thread.
-/// @throws std::bad_alloc, for which std::filesystem's iterators would end the process.
+/// Returns the names in a folder except "." and "..", in any order. Sets `failed` to 0, or to the errno of a failure.
+/// After a failure, returns the names that were read before it. Any thread.
+/// @throws std::bad_alloc. (The iterators of std::filesystem would end the process instead.)
 PENSTOCK_API std::vector<std::string> names_in_folder(const std::string& folder, int& failed);
 
-/// What an entry of a folder is. For a link: what the link leads to.
+/// What an entry of a folder is. For a link, what the link leads to.
 enum class EntryKind : std::uint8_t {
   file,    ///< a regular file
   folder,  ///< a folder
-  none,    ///< a link that leads nowhere
-  other    ///< a pipe, a device, or something that can't be looked at
+  none,    ///< a link that leads nowhere, or to something that can't be looked at
+  other    ///< a pipe, a device, or an entry that can't be looked at and is not a link
 };
 
 /// One entry of a folder.
@@ -42,13 +42,14 @@ struct FolderEntry {
 PENSTOCK_API std::vector<FolderEntry> entries_in_folder(const std::string& folder, int& failed);
 
 /// Whether systems and archivers give this name to their own files and folders: "Thumbs.db", "._a.svs", "__MACOSX",
-/// "@eaDir", "lost+found". Upper and lower case are equal.
+/// "@eaDir", "lost+found". Upper and lower case make no difference.
 PENSTOCK_API bool is_of_system(std::string_view name) noexcept;
 
-/// Whether a listing leaves out a file or folder of that name: it begins with a dot, or `is_of_system`.
+/// Whether a listing leaves out a file or folder of that name. True if the name begins with a dot, or if `is_of_system`
+/// holds for it.
 PENSTOCK_API bool is_skipped(std::string_view name) noexcept;
 
-/// Whether a name has this ending, in upper or lower case: "A.TAR" ends in ".tar".
+/// Whether a name has this ending. Upper and lower case make no difference: "A.TAR" ends in ".tar".
 PENSTOCK_API bool has_ending(std::string_view name, std::string_view ending) noexcept;
 
 /// Counts files and folders that a listing skipped. One thread at a time.
@@ -60,9 +61,9 @@ class PENSTOCK_API SkippedEntries {
   void add_folder() { ++folders_; }
   /// Adds what another listing skipped.
   void add(const SkippedEntries& other);
-  /// Number of files that were skipped.
+  /// Number of files that were counted.
   std::uint64_t files() const noexcept { return files_; }
-  /// Returns "12 files (.gz 8, .txt 4), 1 folder", or "" if nothing was skipped.
+  /// Returns "12 files (.gz 8, .txt 4), 1 folder", or "" if nothing was counted.
   std::string text() const;
 
  private:
@@ -85,11 +86,11 @@ PENSTOCK_API FolderListing list_files(const std::string& folder, const std::func
                                       std::string_view source);
 
 /// Whether Penstock makes files or folders of that name beside shards: a journal, a lock, a list of classes, a report.
-/// A listing of shards does not count them as skipped.
+/// A listing of shards does not count these files and folders as skipped.
 PENSTOCK_API bool is_beside_shards(std::string_view name) noexcept;
 
-/// Returns the first folder of a file's path that is missing or is not a folder. Returns "" if all folders exist, or if
-/// this process may not see whether they do.
+/// Returns the beginning of a file's path up to the first folder that does not exist, or that is not a folder. Returns
+/// "" if all folders exist. Also returns "" if the system does not let this process look into one of them.
 PENSTOCK_API std::string missing_folder(const std::string& file);
 
 /// Returns the length in bytes of the pattern's beginning that consists of existing folders, including the '/' after
@@ -98,13 +99,15 @@ PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 
 /// Finds a path, or the files and folders that a pattern names. A path that exists, or has no special character, is
 /// returned as it is. Otherwise the special characters `*`, `?` and `[` make `path` a pattern. With `braces`, {a,b}
-/// matches a and b. Matches are sorted by their bytes; names for which `is_skipped` holds are left out. Special
-/// characters in the names of existing folders are ordinary characters: "run[1]/x-*.tar" finds shards in the folder
-/// "run[1]". The rest of the path is searched at most twice. The first search treats only the last `*` as special:
+/// matches a and b. Matches are sorted by their bytes. `*`, `?` and `[` at the beginning of a name do not match a dot.
+/// A match with a name for which `is_of_system` holds is left out, if this name is not in `path`. Special characters in
+/// the names of existing folders are ordinary characters: "run[1]/x-*.tar" finds shards in the folder "run[1]". The
+/// rest of the path is searched at most twice. The first search treats only the last `*` of the rest as special:
 /// "x?-*.tar" finds the shards of "x?". If the first search finds nothing, the second treats all special characters as
 /// special.
-/// @throws Error(not_found) if nothing matches the pattern; the error names a missing folder.
-/// @throws Error(io) if a folder of the pattern can't be read; the error names the folder. Both errors name `source`.
+/// @throws Error(not_found) if nothing matches the pattern. If a folder of the pattern is missing, and its path has no
+/// special characters, the error names the folder.
+/// @throws Error(io) if a folder of the pattern can't be read. The error names the folder. Both errors name `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,
                                                        bool braces = false);
 

@@ -38,16 +38,17 @@ struct OrderPoint {
 /// and may have
 ///
 ///     bool fixed() const;
-///         Whether the order is the same in all epochs. If so, stages that know records by their positions (draws by
-///         weight, shuffles of blocks) may follow.
+///         Whether the order is the same in all epochs. Default: false. If true, stages that know records by their
+///         positions (draws by weight, shuffles of blocks) may follow.
 ///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
-///         Returns a number, at least 1. In any epoch, this many positions of the result, from `position` on, come from
-///         consecutive positions of the input. This makes it quick to go through all positions.
+///         Returns a number, at least 1. In every epoch, that many positions of the result, from `position` on, come
+///         from consecutive positions of the input. A large number saves time where the library goes through all
+///         positions. Default: 1.
 ///     O for_batches(std::uint64_t rows) const;
-///         Returns the same order for batches of `rows` rows. Called when `batch` joins the pipeline. `rows` is 0 if
-///         the number of rows is not known beforehand.
+///         Returns this order, changed for batches of `rows` rows. Called when `batch` joins the pipeline. `rows` is 0
+///         if the number of rows is not known beforehand. Default: the order stays as it is.
 ///
-/// Any thread calls `fill`. `seed` is the pipeline's seed mixed with this stage's key.
+/// Any thread may call `fill` at any time. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>
 concept Order = requires(const O& order, std::uint64_t n, std::span<OrderPoint> points) {
   { order.size(n) } -> std::convertible_to<std::uint64_t>;

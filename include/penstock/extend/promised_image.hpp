@@ -13,9 +13,10 @@ namespace penstock {
 /// An image that is still encoded. One thread at a time.
 class PENSTOCK_API EncodedImage {
  public:
-  /// Decodes at least `box` of the image. Returns exactly the pixels of `box`, with the same bits as a full decode. The
-  /// pixels are in `scratch`. If `into` is not null and `box` is the whole image, they are at `into`, in contiguous
-  /// rows. With `verify`, decodes and checks everything to the end of the data. May be called more than once.
+  /// Decodes at least `box` of the image. Returns exactly the pixels of `box`, with the same bits as a full decode. If
+  /// `into` is not null and `box` is the whole image, the pixels are at `into`, in contiguous rows. Otherwise the
+  /// pixels are in `scratch`. With `verify`, decodes and checks everything to the end of the data. May be called more
+  /// than once.
   /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) like `Scratch::allocate`.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
 
@@ -24,9 +25,9 @@ class PENSTOCK_API EncodedImage {
   /// image's pixels, bit for bit. If the image has one channel, the file may also decode to three channels that each
   /// equal this channel.
   ///
-  /// The file is in `scratch`, or in memory that stays valid as long as a `view` that a source gives. The file's header
-  /// was checked; the rest may not have been. `decode` with `verify` finds out whether the file is damaged.
-  /// `stored_jpeg` may be called more than once, before and after `decode`, and returns the same bytes each time.
+  /// The file is in `scratch`, or in memory that stays valid as long as a `view` that a source gives. Only the file's
+  /// header is sure to have been checked. `decode` with `verify` finds out whether the rest is damaged. `stored_jpeg`
+  /// may be called more than once, before and after `decode`, and returns the same bytes each time.
   /// @throws Error like `decode`.
   virtual std::span<const std::byte> stored_jpeg(Scratch& /*scratch*/) { return {}; }
 
@@ -35,12 +36,12 @@ class PENSTOCK_API EncodedImage {
 };
 
 /// An image that a source gives instead of pixels (`SampleBuilder::promise`). The image is decoded when a stage needs
-/// its pixels. If a crop folds into the decoding, only the crop's box is decoded. If no stage needs pixels, nothing is
-/// decoded.
+/// its pixels. If a crop folds into the decoding, only the crop's box is decoded. If no stage needs the pixels, nothing
+/// is decoded.
 ///
-/// The object is copied to the memory of the sample being processed, and is never destroyed, so it holds only pointers
-/// and numbers. What the pointers refer to must stay valid until the next call of the reader's `read`, like a `view`
-/// that the source gives. Lent blocks stay valid equally long.
+/// The object is copied to the memory of the sample being processed, and the copy is never destroyed. So the object
+/// must hold only pointers and numbers. What the pointers refer to must stay valid until the next call of the reader's
+/// `read`, like a `view` that the source gives. The blocks that were lent to the reader stay valid as long.
 class PENSTOCK_API PromisedImage : public EncodedImage {
  public:
   /// Shape, [H, W, C], and dtype of the pixels that `decode` returns.

@@ -19,7 +19,7 @@ class PENSTOCK_API Rng {
   /// Type of the numbers that `()` returns. The standard library requires this name.
   using result_type = std::uint32_t;
 
-  /// Begins the numbers of the stage with key `stage_key` at `place`.
+  /// Begins the numbers that the stage with key `stage_key` draws at `place`.
   Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept;
 
   /// The smallest number that `()` returns.
@@ -38,13 +38,13 @@ class PENSTOCK_API Rng {
   }
   /// Returns a number that is uniform in [0, 1), with 53 random bits.
   double uniform() noexcept { return static_cast<double>(u64() >> 11) * 0x1p-53; }
-  /// Returns a number that is uniform in [low, high).
+  /// Returns a number that is uniform in [low, high). Rounding may give `high` itself.
   double uniform(double low, double high) noexcept { return low + (high - low) * uniform(); }
   /// Returns a number that is uniform in [0, n), without bias (Lemire, 2019). REQUIRES: n > 0.
   std::uint64_t below(std::uint64_t n) noexcept;
   /// Returns true with probability p: never for 0, always for 1. Always draws once.
   bool chance(double p) noexcept { return uniform() < p; }
-  /// Whether any number was drawn.
+  /// Whether a number was drawn from this object, or from the object that it is a copy of.
   bool drawn() const noexcept { return drawn_; }
 
  private:

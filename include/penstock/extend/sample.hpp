@@ -21,27 +21,27 @@ namespace penstock {
 
 namespace detail {
 
-/// An image that a source promised as a field's value, from which its pixels are decoded. The promise copies
-/// `destination` and `row` from the field's cell.
+/// An encoded image that is a field's value until its pixels are decoded. A source promised the image, or a decode
+/// stage opened it. If a source promised it, the promise takes over `destination` and `row` from the field's cell.
 struct Promise {
   EncodedImage* image = nullptr;
   ImageShape shape;
   std::byte* destination = nullptr;
   std::uint32_t row = 0;
   std::size_t slot = 0;                ///< the field's slot in the source's schema
-  const std::string* stage = nullptr;  ///< label of the stage that decodes the image; null: the source promised it
+  const std::string* stage = nullptr;  ///< label of the stage that decodes the image; null: a source promised it
 };
 
 /// Where one field of the sample being processed is. Before the stage that makes the field's final value runs, the
 /// engine sets `destination` to the field's row in the batch.
 struct Cell {
   const std::byte* data = nullptr;   ///< the value; null while nothing has written it, or while it is promised
-  std::byte* destination = nullptr;  ///< where the next writer must put the value; null: anywhere
+  std::byte* destination = nullptr;  ///< where the next writer must put the value; null: anywhere, if `row` is 0
   bool writable = false;             ///< false: the value is a view into a store's own memory
   std::uint32_t row = 0;  ///< 1 + the field's number in the batch, if the destination depends on the value's shape;
                           ///< otherwise 0
-  /// If `data` is null: the promise of the value. Otherwise: the promise from which the value was decoded; null if a
-  /// stage has changed the value since then.
+  /// If `data` is null: the promise of the value, if there is one. Otherwise: the promise from which the value was
+  /// decoded; null if there was none, or if a stage may have changed the value since then.
   const Promise* promise = nullptr;
   Shape shape;
 };
@@ -54,7 +54,7 @@ class PENSTOCK_API Cells {
   std::vector<Cell> cells;         ///< one per field of `schema`
 
   /// Returns memory for a new value of the field: the cell's destination, if it has one. Checks `shape` against the
-  /// schema. If the shape varies, also checks the value's size against `max_bytes`.
+  /// schema. If the cell has no destination, also checks the value's size against `max_bytes`.
   std::byte* make(std::size_t slot, const Shape& shape);
   /// Returns the value for writing. If the value is a view into a store, copies it first. Ends the value's promise,
   /// because the caller may change the value.
@@ -90,8 +90,8 @@ class PENSTOCK_API Cells {
   /// the image.
   virtual void decode(const Promise& promise, std::byte* out);
 
-  /// Returns memory for a promise. It stays valid as long as the sample is being processed, and is aligned for any
-  /// type.
+  /// Returns memory for a promise. The memory stays valid as long as the sample is being processed, and is aligned for
+  /// any type.
   virtual std::byte* promise_memory(std::size_t bytes) { return scratch(bytes); }
 
  private:
@@ -101,15 +101,17 @@ class PENSTOCK_API Cells {
 
 }  // namespace detail
 
-/// Writes one record for a source. Fields are given by name or, faster, by their slot in the source's schema. Every
-/// field of the schema must get a value once. Valid during the `read` that receives it; one thread at a time.
+/// With a SampleBuilder, a source writes one record. The source names a field by its name or, faster, by its slot in
+/// the source's schema. Every field of the schema must get a value once. Valid during the `read` that receives it; one
+/// thread at a time.
 class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// Makes a builder that fills some fields of `out`. A source that joins other sources passes such a builder to one of
-  /// them. The builder has as many fields as `schema`, with the names in `schema`. Its slot i is slot `first` + i of
-  /// `out`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive the builder.
+  /// Makes a builder that fills some fields of `out`. A source that joins other sources passes one such builder to each
+  /// of them. The builder's fields are those of `schema`, with the names in `schema`. The builder's slot i is slot
+  /// `first` + i of `out`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive
+  /// the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
@@ -130,7 +132,7 @@ class SampleBuilder {
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     return emplace<T, R>(schema().slot(field), shape);
   }
-  /// Returns memory for a field's value, like typed `emplace`, without naming its dtype and rank.
+  /// Returns memory for a field's value, like the other `emplace`. The caller need not know the field's dtype and rank.
   TensorView emplace(std::size_t slot, const Shape& shape) {
     return {cells_->make(first_ + slot, shape), schema()[slot].dtype, shape};
   }
@@ -148,9 +150,9 @@ class SampleBuilder {
     scalar<T>(schema().slot(field), value);
   }
 
-  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array). The
-  /// bytes must stay unchanged until the reader's next call of `read`. If `read` is const, they must stay unchanged as
-  /// long as the source lives.
+  /// Gives a field's value without copying it. `data` is contiguous bytes in the store's own memory (a memory map, an
+  /// array). The bytes must stay unchanged until the next call of the reader's `read`. If `read` is const, they must
+  /// stay unchanged as long as the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
   /// Gives the value of the field of that name without copying it.
   void view(std::string_view field, const std::byte* data, const Shape& shape) {
@@ -180,8 +182,8 @@ class SampleBuilder {
     promise(schema().slot(field), image);
   }
 
-  /// For code of the library: returns the value that was given to a field, for writing. Copies a view into a store
-  /// first.
+  /// For code of the library: returns the value that was given to a field, for writing. If the value is a view into a
+  /// store, copies it first.
   TensorView given(std::size_t slot) {
     std::byte* const data = cells_->own(first_ + slot);
     return {data, schema()[slot].dtype, cells_->cells[first_ + slot].shape};
@@ -211,18 +213,18 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
   cell.shape = shape;
 }
 
-/// One record being processed: a flat row of tensors that match a schema. Transforms and sinks receive it. Valid during
-/// the call that receives it; one thread at a time.
+/// One sample being processed: a tensor for each field of a schema. Transforms and sinks receive it. Valid during the
+/// call that receives it; one thread at a time.
 class Sample {
  public:
   /// For code of the library.
   explicit Sample(detail::Cells& cells) : cells_(&cells) {}
 
-  /// The fields that the record has at this stage.
+  /// The fields that the sample has at this stage.
   const Schema& schema() const noexcept { return *cells_->schema; }
 
   /// Returns a field's value. `view<const T, R>` is for reading and copies nothing. `view<T, R>` is for writing in
-  /// place; it copies a view into a store first.
+  /// place. If the value is a view into a store, it is copied first.
   /// @throws Error(schema_mismatch) if the field is missing, has no value, or has another dtype or rank.
   /// @throws what `EncodedImage::decode` throws if the value is a promised image.
   template <class T, std::size_t R>
@@ -303,10 +305,13 @@ class PENSTOCK_API OwnedSample {
   SampleBuilder builder();
   /// Returns the record as transforms see it. Valid as long as this record.
   Sample sample();
-  /// Copies each value that is still a view into a store.
+  /// Copies each value that is still a view into a store, and decodes each promised image.
+  /// @throws Error(schema_mismatch) if a field has no value.
+  /// @throws what `EncodedImage::decode` throws.
   void keep();
   /// Returns a field's value.
-  /// @throws Error(schema_mismatch) that lists the record's fields, if there is no such field.
+  /// @throws Error(schema_mismatch) if there is no such field (the error lists the record's fields), or if the field
+  /// has no value.
   TensorView operator[](std::string_view field) const;
 
  private:

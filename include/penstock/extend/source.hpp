@@ -31,15 +31,16 @@ template <class S>
 concept SharedSource = Described<S> && Reader<const S>;
 
 /// A source whose readers carry state (a transaction, a handle). `open_reader()` is const; any thread may call it. One
-/// runner at a time leases a reader. A reader may also have
+/// runner at a time uses a reader. A reader may also have
 ///
 ///     void pause();
-///         Called when the reader's runner has nothing to do. The reader gives up what must not be held for long; its
-///         next `read` takes that again.
+///         Called when the reader's next `read` may come late, for example because the reader's runner has nothing to
+///         do. May be called after every `read`. The reader gives up what must not be held for long. Its next `read`
+///         takes these things again.
 ///     void expect(std::span<const std::uint64_t> indices) noexcept;
-///         Advice: the few records that the reader's runner will read next, in that order. After a failure, a stop or a
-///         pause, the runner possibly reads other records. An empty list withdraws the advice: the records took long,
-///         so other runners read the rest.
+///         Advice: the few records that the reader's runner is going to read next, in that order. After a failure, a
+///         stop or a pause, the runner possibly reads other records. An empty list withdraws the advice. That happens
+///         if the records took long, so that other runners read the rest.
 template <class S>
 concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;
@@ -83,15 +84,15 @@ struct Group {
 ///         Whether `identity` and `revision` distinguish the source's data from all other data.
 ///         Default: whether the source has `identity`.
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
-///         Advice: these records are read soon. Any thread.
+///         Advice: these records are going to be read soon. Any thread.
 ///     std::vector<std::uint64_t> block_ends() const;
 ///         For `shuffle({.blocks = true})`: ends of blocks, which are consecutive records that are cheap to read
 ///         together (a shard, a chunk). Each end is the number of records up to the block's end. Ends ascend; the last
-///         one is size(). Empty: there are no blocks.
+///         one is size(). Default: empty, which means that there are no blocks.
 ///     std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 ///         Values of a scalar field of whole numbers, one per record, if they can be obtained without reading whole
-///         records. For draws by class and for stratified splits. The values equal what `read` gives. If there is no
-///         result, records are read.
+///         records. For draws by class and for stratified splits. The values equal what `read` gives. If the function
+///         returns nothing, the library reads the records.
 ///     std::vector<Group> groups() const;
 ///         Groups of the records, for splits by group. Ends ascend; the last end is size(). Empty: groups are not
 ///         known. May throw Error(invalid_argument) if the source knows the groups of only some records.
@@ -100,7 +101,7 @@ struct Group {
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
 
-/// Returns a copy of one record. For tests and tools: opens a reader on each call.
+/// Returns a copy of one record. For tests and tools: if the source has readers, opens one on each call.
 template <Source S>
 OwnedSample read_sample(const S& source, std::uint64_t index) {
   OwnedSample sample(source.schema());

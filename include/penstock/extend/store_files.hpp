@@ -22,7 +22,7 @@ namespace penstock {
 class PENSTOCK_API OutputFile {
  public:
   /// Opens the file, or creates it if it is missing. Truncates the file to its first `keep_bytes` bytes. The file must
-  /// not be shorter.
+  /// not be shorter than that.
   OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -39,9 +39,9 @@ class PENSTOCK_API OutputFile {
   /// Makes the flushed data survive a power cut.
   void sync();
   /// Flushes and closes the file. Nothing can be appended afterwards. Without this call, errors that the system reports
-  /// only on closing are lost, for instance a full disk.
+  /// only when a file is closed are lost, for instance a full disk.
   void close();
-  /// The file's size in bytes, with data that are not flushed yet.
+  /// The file's size in bytes, including data that are not flushed yet.
   std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
 
  private:
@@ -53,7 +53,7 @@ class PENSTOCK_API OutputFile {
   std::vector<std::byte> buffer_;
 };
 
-/// A lock on a file. At most one process holds it, and in that process at most one object.
+/// A lock on a file. At most one process holds the lock, and in that process at most one object.
 class PENSTOCK_API FileLock {
  public:
   FileLock() = default;
@@ -73,18 +73,19 @@ class PENSTOCK_API FileLock {
 };
 
 /// The lock of a writer that marks unfinished work with a file, the mark. The writer takes the lock before it looks at
-/// the store. The locked file is a separate file with the mark's name and ".lock". Releasing the lock removes the
-/// locked file if the mark was deleted.
+/// the store. The locked file is a separate file, whose name is the mark's name and ".lock". Releasing the lock removes
+/// the locked file if there is no mark.
 class PENSTOCK_API MarkLock {
  public:
-  /// Makes the lock of the mark with that name, without taking it.
+  /// Makes an object for the lock of the mark with that name. Does not take the lock.
   explicit MarkLock(std::string mark) : mark_(std::move(mark)), file_(mark_ + ".lock") {}
   ~MarkLock() { release(); }
-  /// Takes the lock. Returns false if another process or object holds it; `lock_holder(file())` names the process.
+  /// Takes the lock. Returns false if another process or object holds the lock; `lock_holder(file())` names the
+  /// process.
   bool take(std::string_view source) { return lock_.take(file(), source); }
   /// Whether this object holds the lock.
   bool held() const noexcept { return lock_.held(); }
-  /// Releases the lock, and removes the locked file if the mark was deleted.
+  /// Releases the lock. Removes the locked file if there is no mark.
   void release() noexcept;
   /// The locked file.
   const std::string& file() const noexcept { return file_; }
@@ -94,8 +95,8 @@ class PENSTOCK_API MarkLock {
   FileLock lock_;
 };
 
-/// Returns who holds a lock of the file, for an error's text: `another process (1234, "python3")` or `this process`.
-/// Returns `another process` if the system does not show which.
+/// Returns in words which process holds a lock of the file, for an error's text: `another process (1234, "python3")` or
+/// `this process`. Returns `another process` if the system does not show the process.
 PENSTOCK_API std::string lock_holder(const std::string& file);
 
 /// Returns a file's size in bytes, or nothing if there is no such file.
@@ -105,13 +106,14 @@ PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, st
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
 /// Returns the same hash of an open file, or 0 if the file can't be read.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
-/// Returns the content of a file, or nothing if there is no such file. A pipe is read if a process has it open for
-/// writing.
+/// Returns the content of a file, or nothing if there is no such file. A pipe is read if it has data, or if a process
+/// has it open for writing.
 /// @throws Error(limit_exceeded) above `max_bytes`; Error(invalid_argument) for other pipes and for devices.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
                                                   std::uint64_t max_bytes = 16u << 20);
-/// Replaces a whole file. With `sync`, the new content survives a power cut. The text is first written to a file whose
-/// name has `ending` appended. Callers that may replace the same file at the same time must give different endings.
+/// Replaces a whole file. With `sync`, the new content survives a power cut. The text is first written to another file,
+/// whose name is `file` with `ending` appended. Callers that may replace the same file at the same time must give
+/// different endings.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source,
                                std::string_view ending = ".new");
 /// Renames a file and replaces any file that has the new name.
@@ -121,9 +123,10 @@ PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
 /// Makes a file's content survive a power cut.
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
 /// Makes the names in the file's folder survive a power cut. Some file systems refuse this for every folder. That is
-/// not an error: `unsynced_folders` then lists the folder.
+/// not an error: `unsynced_folders` then returns the folder too.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
-/// Returns the folders whose names this process could not sync, each once, in the order of the attempts. Any thread.
+/// Returns the folders that this process could not sync because the file system refuses to, each once, in the order of
+/// the first attempts. Any thread.
 PENSTOCK_API std::vector<std::string> unsynced_folders();
 /// Creates the folder and its parents if they are missing, and makes the new folders survive a power cut.
 PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);

@@ -25,8 +25,9 @@ namespace penstock {
 ///     name(), file(), identity()
 ///         Like those of a Source.
 ///
-/// If `next` throws an Error of one sample (`Error::sample_scoped`), it has read past that record: the next call gives
-/// the record after it. An epoch's records must depend only on the epoch's number: each run must give the same records.
+/// If `next` throws an Error of one sample (`Error::sample_scoped`), it must have read past that record. The next call
+/// gives the record after it. An epoch's records must depend only on the epoch's number: each run must give the same
+/// records.
 template <class S>
 concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
   { shared.schema() } -> std::convertible_to<Schema>;
@@ -34,7 +35,7 @@ concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch,
   { source.next(out) } -> std::same_as<bool>;
 };
 
-/// The size of a stream before it is read.
+/// Stands for a number of records or samples that is not known beforehand, for example a stream's.
 inline constexpr std::uint64_t unknown_size = ~std::uint64_t{0};
 
 }  // namespace penstock

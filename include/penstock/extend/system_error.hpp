@@ -15,7 +15,7 @@ namespace penstock {
 
 /// Errors for a custom source or sink when a file or the system fails. `source` is the name of the source or sink.
 
-/// Makes an Error about a file, with `offset`, a position in the file, if there is one.
+/// Makes an Error about a file. `offset` is the position in the file that the error is about, if there is one.
 PENSTOCK_API Error file_error(std::string_view source, const std::string& file, Errc code, std::string cause,
                               std::optional<std::uint64_t> offset = {});
 
@@ -24,11 +24,12 @@ PENSTOCK_API Error file_error(std::string_view source, const std::string& file, 
 PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
 
 /// Makes an Error for a write that failed with errno `code`, like `system_error`. If the disk may be full, the text
-/// says how many bytes were needed (`bytes`; 0: not known), how many are free, and that a run can be continued.
+/// says how many bytes were needed (`bytes`; 0: not known), how many are free, and that the run can be continued.
 PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                                std::uint64_t bytes);
 
-/// Makes a system call, which returns -1 if it fails. Repeats it as long as a signal interrupts it.
+/// Makes a system call that returns -1 if it fails. Repeats the call as long as a signal interrupts it. Returns the
+/// call's result.
 template <class Call>
 auto uninterrupted(Call&& call) noexcept {
   for (;;) {
@@ -37,23 +38,25 @@ auto uninterrupted(Call&& call) noexcept {
   }
 }
 
-/// Returns the number of bytes of the first UTF-8 character of a text, or 0 if the text does not begin with one.
+/// Returns the number of bytes of the first UTF-8 character of a text, or 0 if the text does not begin with a character
+/// of UTF-8.
 PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 
 /// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Each byte that
-/// is not UTF-8 becomes `\xHH`. So does each control character of ASCII, and each character of Unicode that ends a line
-/// or changes the direction of text.
+/// is not UTF-8 becomes `\xHH`. So does each byte of a control character, and of a character that ends a line or
+/// changes the direction of text.
 PENSTOCK_API std::string without_controls(std::string_view text);
 
-/// Like `without_controls`, but cuts the text after about `longest` characters.
+/// Returns the text like `without_controls`. If the result is longer than about `longest` bytes, cuts it and appends
+/// "...".
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
-/// Returns a name as an item of a list with commas. A name with a comma or a quote is in double quotes, and its quotes
-/// are doubled. Different lists give different texts.
+/// Returns a name as an item of a list, for lists whose items are separated by commas. A name with a comma or a quote
+/// is in double quotes, and its quotes are doubled. Different lists give different texts.
 PENSTOCK_API std::string in_list(std::string_view name);
 
-/// Returns a text as printable ASCII. Other bytes, and a backslash, become `\xHH`. Different texts give different
-/// results.
+/// Returns a text as printable ASCII. Each byte that is not printable ASCII, and each backslash, becomes `\xHH`.
+/// Different texts give different results.
 PENSTOCK_API std::string escaped(std::string_view text);
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ inline namespace legacy_default_stream {
 
 namespace cuda_detail {
 
-/// Returns the stream; for handle 0, the default stream that the including file is compiled for.
+/// Returns the stream. For handle 0, returns the default stream that the including file is compiled for.
 inline cudaStream_t resolved(cudaStream_t stream) noexcept {
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
   return stream == nullptr ? cudaStreamPerThread : stream;
@@ -41,7 +41,7 @@ inline void check(cudaError_t code, const char* call) {
                                 std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
 }
 
-/// Returns the device that a stream belongs to; for a default stream, the current device.
+/// Returns the device that a stream belongs to. For a default stream, returns the current device.
 /// @throws Error(unsupported) if a stream that is not a default stream is being captured, because asking for its device
 /// might spoil the graph.
 inline int device_of(cudaStream_t stream) {
@@ -62,11 +62,11 @@ inline int device_of(cudaStream_t stream) {
 
 }  // namespace cuda_detail
 
-/// Returns the stream for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that
-/// were used on it were given back. The stream belongs to its own device, whatever the current device is. Handle 0 is
-/// the default stream of the thread's current device: legacy or per thread, as the including file is compiled. The
-/// default stream per thread is a different stream on each thread, so batches that were used on it must be given back
-/// on the thread that took them. Any thread.
+/// Returns the stream for `next`, `epoch` and `also_used_on`. The result does not own the stream. The stream must live
+/// until all batches that were used on it were given back. A stream that is not a default stream stays on its device,
+/// whatever the current device is. Handle 0 is the default stream of the thread's current device: legacy or per thread,
+/// as the including file is compiled. The default stream per thread is a different stream on each thread, so batches
+/// that were used on it must be given back on the thread that took them. Any thread.
 /// @throws Error(device); Error(unsupported) if the stream is being captured into a graph: call `stream_ref` before the
 /// capture begins. If a default stream is being captured, the error comes only when a batch is asked for.
 inline StreamRef stream_ref(cudaStream_t stream) {
@@ -74,8 +74,8 @@ inline StreamRef stream_ref(cudaStream_t stream) {
   return StreamRef::of(handle, gpu(cuda_detail::device_of(handle)));
 }
 
-/// Returns the CUDA stream of a StreamRef, for custom kernels, in a `DeviceStage` for instance.
-/// @throws Error(invalid_argument) if it is the host's stream, or a stream of an emulated device.
+/// Returns the CUDA stream of a StreamRef, for custom kernels, for example in a `DeviceStage`.
+/// @throws Error(invalid_argument) if `stream` is the host's stream, or a stream of an emulated device.
 inline cudaStream_t cuda_stream(StreamRef stream) {
   if (stream.device().kind != Device::Kind::gpu)
     throw Error(Errc::invalid_argument, "a stream of " + to_string(stream.device()) + " is no stream of CUDA's");

@@ -14,8 +14,8 @@
 #include <penstock/tensor.hpp>
 
 /// Exports batches as DLPack tensors, and imports DLPack tensors that other libraries made. Memory is shared; nothing
-/// is copied. The structs have DLPack's layout, so no header of DLPack is needed here. A caller that has such a header
-/// casts:
+/// is copied. The structs have DLPack's layout, so no header of DLPack is needed here. A caller that has a header of
+/// DLPack casts the pointers:
 ///
 ///     penstock::dlpack::Exporter fields(std::move(batch));
 ///     auto* image = reinterpret_cast<DLManagedTensorVersioned*>(fields.to_versioned("image", stream));
@@ -40,13 +40,13 @@ struct DataType {
   TypeCode code = TypeCode::unsigned_integer;
   /// Bits of one number.
   std::uint8_t bits = 8;
-  /// Numbers per element. It is 1 for every `DType`.
+  /// Numbers per element. Always 1 in the type of a dtype.
   std::uint16_t lanes = 1;
   friend bool operator==(const DataType&, const DataType&) = default;
 };
 /// Returns DLPack's type for a dtype.
 PENSTOCK_API DataType to_data_type(DType dtype) noexcept;
-/// Returns the dtype for DLPack's type, or nothing if `DType` does not have it.
+/// Returns the dtype for DLPack's type, or nothing if no dtype is the same type.
 PENSTOCK_API std::optional<DType> to_dtype(DataType type) noexcept;
 
 /// DLTensor. Strides are in elements.
@@ -61,13 +61,13 @@ struct RawTensor {
   DataType dtype;
   /// Sizes of the `ndim` dimensions.
   std::int64_t* shape = nullptr;
-  /// Steps of the `ndim` dimensions, in elements. Null if the tensor is contiguous.
+  /// Steps of the `ndim` dimensions, in elements. Null means that the tensor is contiguous.
   std::int64_t* strides = nullptr;
   /// Bytes from `data` to the first element.
   std::uint64_t byte_offset = 0;
 };
 
-/// DLManagedTensor. Its user calls the deleter once, with a pointer to the ManagedTensor, unless the deleter is null.
+/// DLManagedTensor. If the deleter is not null, the tensor's user calls it once, with a pointer to the ManagedTensor.
 struct ManagedTensor {
   /// The tensor.
   RawTensor tensor;
@@ -77,7 +77,8 @@ struct ManagedTensor {
   void (*deleter)(ManagedTensor*) = nullptr;
 };
 
-/// DLPackVersion. If a tensor's major version differs, only its `version`, `manager_ctx` and `deleter` may be used.
+/// DLPackVersion. If the user of a tensor does not know the tensor's major version, it may use only `version`,
+/// `manager_ctx` and `deleter`.
 struct Version {
   /// The major version of an imported tensor must be the same as `version.major`.
   std::uint32_t major = 0;
@@ -90,8 +91,8 @@ inline constexpr Version version{1, 0};
 inline constexpr std::uint64_t flag_read_only = 1;  ///< the memory must not be written to
 inline constexpr std::uint64_t flag_is_copied = 2;  ///< the consumer is the only user of the memory
 
-/// DLManagedTensorVersioned. Its user calls the deleter once, with a pointer to the ManagedTensorVersioned, unless the
-/// deleter is null.
+/// DLManagedTensorVersioned. If the deleter is not null, the tensor's user calls it once, with a pointer to the
+/// ManagedTensorVersioned.
 struct ManagedTensorVersioned {
   /// Version of the layout.
   Version version;
@@ -129,12 +130,13 @@ enum class Access : std::uint8_t { read_write, read_only };
 /// Any thread.
 ///
 /// A deleter does not know on which stream the consumer used the tensor. So the end of the lease records events on the
-/// stream that was passed to `next`, and on the streams that tensors were exported for. These streams must exist until
-/// the lease ends. Work that is put on one of them after the deleter's call must not use the tensor.
+/// stream that was passed to `next`, and on all streams that were passed to `to_versioned`, `to_unversioned` and
+/// `also_used_on`. These streams must exist until the lease ends. Work that is put on one of these streams after the
+/// deleter's call must not use the tensor.
 ///
 /// Deleters may be called on any thread, whatever the current device is. Deleters wait for nothing and throw nothing.
-/// The last deleter does what the end of a `Batch` does: a loader that still runs admits its next batch, which may call
-/// a custom order. In a child made by fork(), deleters do not touch the parent's batch.
+/// The last deleter does what the end of a `Batch` does: a loader that still runs admits its next batch. Admitting a
+/// batch may call a custom order. In a child made by fork(), deleters do not touch the parent's batch.
 class PENSTOCK_API Exporter {
  public:
   /// Takes the batch over.
@@ -144,11 +146,11 @@ class PENSTOCK_API Exporter {
   /// Exports a field, with the same memory and shape as `batch[field]`. The tensor is contiguous, with `strides` set
   /// and `byte_offset` 0. `data` is null if the tensor has no elements. The tensor's device is the CPU, or the CUDA
   /// device with the GPU's number. If the host emulates the batch's device, the tensor's device is an `extension`
-  /// device, whose memory no library treats as readable. The consumer may write to the tensor, as the caller may write
-  /// to the batch. Tensors of one field share their memory.
+  /// device, whose memory no library treats as readable. With `Access::read_write` the consumer may write to the
+  /// tensor, as the caller may write to the batch. Tensors of one field share their memory.
   ///
-  /// `stream` is the consumer's. Work that is put on `stream` after this call sees the batch, and the batch's memory is
-  /// written to again only after this work. Without `stream`, this call waits until the batch is on the device. The
+  /// `stream` is the consumer's. Work that is put on `stream` after this call sees the batch. The loader writes to the
+  /// batch's memory again only after this work. Without `stream`, this call waits until the batch is on the device. The
   /// consumer's work on the tensor must then be finished when it calls the deleter.
   ///
   /// The caller owns the result. If this function throws, nothing is exported.
@@ -192,16 +194,17 @@ class PENSTOCK_API Tensor {
   /// Takes the tensor over. If the constructor throws, it has called the deleter. (If the tensor comes from a Python
   /// capsule, rename the capsule first.)
   /// @throws Error(unsupported) if
-  /// - the major version is different, or `DType` does not have the dtype;
+  /// - the tensor's major version is not `version.major`, or no dtype is the same as the tensor's type;
   /// - the tensor has more than one lane or more than 8 dimensions;
   /// - the tensor is not contiguous, or its data are not aligned to the dtype (copy the tensor into a contiguous array
   ///   first).
   /// @throws Error(limit_exceeded) if the tensor has more than 2^60 elements.
-  /// @throws Error(invalid_argument) if `tensor` is null, or breaks DLPack's rules, for example by a negative
+  /// @throws Error(invalid_argument) if `tensor` is null, or breaks DLPack's rules, for example with a negative
   /// dimension.
   explicit Tensor(ManagedTensorVersioned* tensor);
   /// Takes over a tensor of DLPack before 1.0. If the constructor throws, it has called the deleter.
-  /// @throws the errors of the other constructor, except the error for the version.
+  /// `read_only()` is false for such a tensor.
+  /// @throws the errors of the constructor for versioned tensors, except the error for the version.
   explicit Tensor(ManagedTensor* tensor);
   Tensor(Tensor&&) noexcept;
   Tensor& operator=(Tensor&&) noexcept;
@@ -212,17 +215,17 @@ class PENSTOCK_API Tensor {
   /// @throws Error(closed) if empty.
   TensorView view() const;
   /// Returns the tensor's device. Pinned memory belongs to the host, managed memory to its GPU.
-  /// @throws Error(unsupported) for another kind of device: only its producer knows what `data` means.
+  /// @throws Error(unsupported) for other kinds of devices, because only the producer knows what `data` means there.
   /// @throws Error(closed) if empty.
   Device device() const;
   /// Returns the device that the producer set.
   /// @throws Error(closed) if empty.
   DeviceId device_id() const;
-  /// Whether the producer forbids writing. Only a versioned tensor can be marked so. False if empty.
+  /// Whether the producer forbids writing. Only a versioned tensor can forbid it. False if this object is empty.
   bool read_only() const noexcept { return read_only_; }
-  /// Whether the object was released or moved from.
+  /// Whether this object holds no tensor: it never had one, was released, or was moved from.
   bool empty() const noexcept { return managed_ == nullptr; }
-  /// Calls the deleter now.
+  /// Calls the deleter now, if there is a tensor. This object is empty afterwards.
   void release() noexcept;
 
  private:

@@ -17,8 +17,9 @@ namespace penstock {
 /// `path` is one of these files, or a folder. In a folder and its subfolders, all files that end in `.h5` are read,
 /// sorted by their paths' bytes. If the folder itself has no such file, and its subfolder `patches` has some, at any
 /// depth, only the files of `patches` are read. Links to folders are followed, and no folder is read twice. Files and
-/// folders whose names begin with a dot are skipped. A slide's name is the path of its file below the folder, without
-/// the ending.
+/// folders are skipped if their names begin with a dot, or if systems give such names to their own files
+/// (`is_of_system`). A slide's name is the path of its file below the folder that is read, without the ending. If
+/// `path` is a file, the slide's name is the name of this file without the ending.
 ///
 /// Each file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. Files of features that have this
 /// dataset can be read too. Attributes of the dataset give the size of a place:
@@ -27,7 +28,8 @@ namespace penstock {
 /// - or `patch_size` and `patch_level` (CLAM's), and `custom_downsample` if it exists.
 ///
 /// Without these attributes, the size of a place is not known. The size of the slide comes from the attributes
-/// `level0_width` and `level0_height` (TRIDENT's), or `level_dim` and `downsample` (CLAM's). All cores read files.
+/// `level0_width` and `level0_height` (TRIDENT's), or `level_dim`, `downsample` and `patch_level` (CLAM's). All cores
+/// read files.
 ///
 /// @throws Error(not_found) if `path` does not exist or has no such file, or a file has no `coords`.
 /// @throws Error(invalid_argument) if two files are of the same slide (a.h5 and a.H5).
@@ -50,21 +52,24 @@ struct WrittenCoords {
 ///
 /// CLAM's files are `folder`/patches/NAME.h5. TRIDENT's are, for instance,
 /// `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5, in a folder that is named by the records' magnification,
-/// size and overlap. NAME is how both programs call a slide: the name of its file without the last ending. If the
+/// size and overlap. NAME is what both programs call a slide: the name of its file without the last ending. If the
 /// slide's name has folders, NAME begins with these folders. If a slide has no records, an existing list for CLAM is
 /// removed, and the list for TRIDENT is empty.
 ///
 /// Both programs call the size of a place `patch_size`. For CLAM, `patch_size` counts pixels of a stored level. For
 /// TRIDENT, it counts pixels at the target magnification. If records come from a stored level, both numbers are the
-/// same. Then there is only one file, which has both names and the attributes of both programs. If records are made
-/// smaller, there are two files, and `patch_size` in CLAM's file counts pixels of level 0.
+/// same. Then there is only one file, which has both names (by a hard link) and the attributes of both programs. If the
+/// file system has no hard links, or if records are made smaller, there are two files. If records are made smaller,
+/// `patch_size` in CLAM's file counts pixels of level 0.
 ///
-/// TRIDENT's magnifications are whole numbers: `SlideInfo::magnification`, or the one that `Slides::magnification`
-/// assumes for the slide's micrometres per pixel. If neither is known, or if the magnification of a slide's records is
-/// not whole within 2 %, the slide gets a note, and no file for TRIDENT.
+/// TRIDENT's magnifications are whole numbers. A slide has the magnification `SlideInfo::magnification`, rounded. If
+/// this is 0, the slide has the magnification that `Slides::magnification` assumes for its micrometres per pixel, if
+/// that magnification is 5 or more. A slide gets a note, and no file for TRIDENT, if it has neither magnification, or
+/// if the magnification of its records is not whole within 2 %.
 ///
 /// Replaces existing files, each as a whole. With `sync`, the new files survive a power cut. A slide that can't be read
-/// gets a note; its files are neither written nor removed. Slides that `Slides::first_file` excludes are ignored.
+/// gets a note; its files are neither written nor removed. Slides that `Slides::first_file` and `Slides::file_count`
+/// exclude are ignored.
 /// @throws Error(io | not_found) if a file can't be written.
 PENSTOCK_API WrittenCoords write_coords(const SlideSource& source, const std::string& folder, bool sync = true);
 

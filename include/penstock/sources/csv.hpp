@@ -23,8 +23,8 @@ namespace penstock {
 enum class CsvType : std::uint8_t {
   /// All records decide the type when the source is opened. The field is i64[] if every cell is a whole number of 64
   /// bits. Otherwise it is f64[] if every cell is a number, and every whole number is one that f64 holds exactly. In
-  /// all other cases it is text. Missing cells do not count, except that they turn i64 into f64 if `Csv::missing_value`
-  /// is not a whole number.
+  /// all other cases it is text. Missing cells do not count. Exception: they turn i64 into f64 if `Csv::missing_value`
+  /// is set and i64 can't hold it.
   automatic,
   number,  ///< a scalar with the dtype `CsvColumn::dtype`
   text,    ///< u8[?], the cell's text without its quotes
@@ -35,9 +35,9 @@ struct CsvColumn {
   std::string column;  ///< the column's name in the header, or, without a header, its number from 0: "0"
   /// What the column's cells become.
   CsvType type = CsvType::automatic;
-  /// The dtype if `type` is `number`: any dtype except f16. For boolean, cells are 0, 1, true or false. A number with a
-  /// point or an exponent becomes the nearest float. A whole number that a float would round (16777217 as f32) is an
-  /// error of its record.
+  /// The dtype if `type` is `number`: any dtype except f16 and bf16. For boolean, cells are 0, 1, true or false (also
+  /// True, TRUE, False or FALSE). For floats, a number with a point or an exponent becomes the nearest float. A whole
+  /// number that a float would round (16777217 as f32) is an error of its record.
   DType dtype = DType::f32;
   std::string field = {};  ///< name of the field. Default (empty): the column's name
 };
@@ -57,12 +57,12 @@ struct CsvVector {
 ///
 /// A cell may be in double quotes. In quotes, a quote is written twice, and delimiters and line ends are text. Lines
 /// end with LF or CRLF. Empty lines and a byte order mark are skipped. No line is a comment. Numbers are written as in
-/// C ("-1.5e3", "nan", "inf"), with '.' in any locale. A number may have a '+' before it, and white space around it.
+/// C ("-1.5e3", "nan", "inf"), with '.' in any locale. A number may have a '+' before it, and spaces or tabs around it.
 /// The digits of a whole number are decimal.
 struct Csv {
   using Source = class CsvSource;  ///< the source that `from` opens
   // What most callers set.
-  /// A file, or a pattern with `*`, `?` and `[a-z]`. Files that fit a pattern are read in the order of their names'
+  /// A file, or a pattern with `*`, `?` and `[a-z]`. Files that fit a pattern are read in the order of their paths'
   /// bytes.
   std::string path;
   // What changes results.
@@ -74,9 +74,9 @@ struct Csv {
   /// own names.
   std::vector<CsvColumn> columns = {};
   std::vector<CsvVector> vectors = {};  ///< fields that are vectors; they come after the fields of `columns`
-  /// What separates cells. Default (0): a tab in files named *.tsv or *.tab. In other files, the first of comma,
-  /// semicolon and tab that the header has outside of quotes. Without a header, or if the header has none of them, a
-  /// comma separates cells.
+  /// What separates cells. Default (0): a tab in files named *.tsv or *.tab. In other files: the first in the order
+  /// comma, semicolon, tab that the header has outside of quotes. Without a header, or if the header has none of the
+  /// three, a comma separates cells.
   char delimiter = 0;
   bool header = true;  ///< whether the first line of every file names its columns
   /// Cells that count as missing in columns of numbers. In columns of text, such a cell is text.
@@ -86,7 +86,8 @@ struct Csv {
   // Limits.
   std::size_t max_record_bytes = std::size_t{16} << 20;  ///< opening fails if a record is longer than this
   // What changes only speed and memory.
-  /// How records are read. With `FileAccess::read`, it is also an error if a file was replaced while it is open.
+  /// How records are read. With `FileAccess::read`, reading can also fail because a file was replaced after the source
+  /// was opened.
   FileAccess access = FileAccess::map;
 };
 
@@ -98,11 +99,11 @@ class PENSTOCK_API CsvReader {
   /// @throws Error(corrupt), with the file, the key "file:line" (also if a column has the keys), the offset and the
   /// column's name, if
   /// - a cell is not a number of its dtype, or is a whole number that the dtype would round;
-  /// - a cell is missing;
+  /// - a cell is missing, and `Csv::missing_value` is not set;
   /// - the record has more or fewer cells than the header.
   /// @throws Error(not_found) past the end; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Prepares for reading these records next: makes the processor fetch their lines.
+  /// Prepares for reading these records next: makes the processor fetch their text. Does nothing with FileAccess::read.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -129,13 +130,13 @@ class PENSTOCK_API CsvSource {
   /// @throws Error(invalid_argument) if
   /// - a column does not exist, or exists twice;
   /// - two fields have the same name;
-  /// - the options can't work;
-  /// - types are automatic and there is no record.
+  /// - an option has a value that is not allowed, like a quote as `delimiter`, or a vector without columns;
+  /// - a column's type is automatic and there is no record.
   explicit CsvSource(Csv options);
 
   /// Number of records in all files together.
   std::uint64_t size() const noexcept;
-  /// A field for each of `Csv::columns`, then for each of `Csv::vectors`.
+  /// One field for each of `Csv::columns`, then one for each of `Csv::vectors`.
   Schema schema() const;
   /// Opens a reader for one thread. @throws Error(io).
   std::unique_ptr<CsvReader> open_reader() const;
@@ -144,21 +145,21 @@ class PENSTOCK_API CsvSource {
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;
-  /// The cell in the column `Csv::key`. If no column is given, the key is, for instance, "train.csv:00000017". It has
+  /// The cell in the column `Csv::key`. If `Csv::key` is empty, the key is, for instance, "train.csv:00000017". It has
   /// the file's name (or its path, if two files have the same name) and the number, from 1, of the record's first line.
   /// The number has 8 digits, or more if the file's last line needs more. So keys of a file sort in the order of its
   /// records.
   /// @throws Error(not_found) past the end; Error(corrupt) if the record has no cell in that column; Error(io).
   std::string key(std::uint64_t index) const;
-  /// Lists columns that became text although most of their cells are numbers, or because their numbers have a comma
-  /// ("0,5"). Names the first cell that is not a number.
+  /// Lists columns with an automatic type that became text for one of two reasons. Either a cell that is not a number
+  /// comes after cells that are numbers, or the first cell is a number with a comma ("0,5"). Names that cell.
   std::vector<std::string> notes() const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of each file when it was opened.
   std::uint64_t revision() const noexcept;
-  /// Each file is a block. Returns, for each file, the number of records up to its end. Empty if there is only one
-  /// file.
+  /// Returns, for each file, the number of records up to its end, because each file is a block. Returns an empty list
+  /// if there is only one file.
   std::vector<std::uint64_t> block_ends() const;
 
  private:

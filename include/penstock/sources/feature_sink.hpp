@@ -59,7 +59,7 @@ class PENSTOCK_API FeatureSink {
   explicit FeatureSink(FeatureSinkOptions options);
   FeatureSink(FeatureSink&&) noexcept;
   FeatureSink& operator=(FeatureSink&&) noexcept;
-  /// Discards a slide that was not ended.
+  /// Gives up a slide that was not ended. Its `.partial` file stays, and is overwritten when the slide is begun again.
   ~FeatureSink();
 
   /// Returns true if any run or process has ended the slide.
@@ -71,8 +71,10 @@ class PENSTOCK_API FeatureSink {
   /// attribute `name` is not given, the slide's name is written.
   /// @throws Error(invalid_argument) if
   /// - the name can't be a file's name, like for `has`;
-  /// - the slide exists or was begun, also by another process;
-  /// - two attributes have the same name, or an attribute has no name or more than 60,000 bytes.
+  /// - the slide was ended before, or another sink has begun it;
+  /// - this sink has begun a slide that was neither ended nor dropped;
+  /// - two attributes have the same name;
+  /// - an attribute's name is empty or has a NUL, or its value has more than 60,000 bytes.
   /// @throws Error(io).
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes = {});
   /// Adds rows: `features` f32 or f16 [n, D], with the same D for the whole slide, and `coords` i64 [n, 2], x and y.
@@ -80,11 +82,13 @@ class PENSTOCK_API FeatureSink {
   /// continue with other rows.
   /// @throws Error(schema_mismatch) if the tensors have another form.
   /// @throws Error(invalid_argument) if no slide was begun, or a finite value would become an infinite f16.
-  /// @throws Error(io) if the disk is full. Call `drop` after it; until then, `put` and `end` throw Error(closed).
+  /// @throws Error(io) if the disk is full. Call `drop` after this error. Until then, `put` and `end` throw
+  /// Error(closed).
   void put(const TensorView& features, const TensorView& coords);
-  /// Ends the slide, which makes its file whole. If there was no `put`, its features are [0, 0]. @throws Error(io).
+  /// Ends the slide: completes its file, and gives the file its final name. Without a `put`, the features are [0, 0].
+  /// @throws Error(invalid_argument) if no slide was begun; Error(io).
   void end();
-  /// Gives up the slide that was begun, if there is one.
+  /// Gives up the slide that was begun, and deletes its `.partial` file. Does nothing if no slide was begun.
   void drop() noexcept;
 
   /// The path of a slide's file, which need not exist yet. @throws what `has` throws.

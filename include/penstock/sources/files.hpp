@@ -86,12 +86,13 @@ struct FileLabel {
     else
       class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
   }
-  /// Overload for other types: fails to compile with the reason.
+  /// Overload for other types. It does not compile, and the compiler's message says why.
   template <files::NoLabel F>
   FileLabel(F) {  // NOLINT(google-explicit-constructor)
     files::explain_label<F>();
   }
-  /// Overload for a name and a type that is not a function of a path: fails to compile with the reason.
+  /// Overload for a name and a type that is not a function of a path. It does not compile, and the compiler's message
+  /// says why.
   template <files::NoLabel F>
   FileLabel(const std::string&, F) {
     files::explain_label<F>();
@@ -107,18 +108,19 @@ struct FileLabel {
 
 /// A folder of files to read from, one record per file. `from(Files{.root = "train"})` lists it.
 ///
-/// A file's class is the folder just below `root` that has the file (`train/cat/7.jpg`: "cat"). Classes, also those of
-/// empty folders, are numbered from 0 in the order of their names' bytes, or in the order of `classes`. The schema has
-/// their names. If `labels` names a CSV file, that file gives the classes instead, and only the files that it names are
-/// records. If `label` has a function, the function gives the classes instead.
+/// A file's class is the name of the folder just below `root` that contains the file (`train/cat/7.jpg`: "cat").
+/// Classes, also those of empty folders, are numbered from 0 in the order of their names' bytes, or in the order of
+/// `classes`. The schema has their names. If `labels` names a CSV file, that file gives the classes instead, and only
+/// the files that it names are records. If `label` has a function, the function gives the classes instead.
 ///
 /// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, `@eaDir`), are skipped. A folder that a
-/// FilesSink has not finished is refused. `ignored` does not count the sink's table, `records.csv` in `root`.
+/// FilesSink has not finished is refused. `ignored` does not count the files that a FilesSink adds to `root`,
+/// `records.csv` and `records.csv-made-by.json`.
 ///
-/// Links are followed, except links to a folder that the link is in, and links that lead nowhere. If several links lead
-/// to a folder, its files are listed once under the name of each link. So the same files may be in two classes. If
-/// folders have links to folders with links, the same folder may be read very many times. Opening throws
-/// Error(limit_exceeded) if
+/// Links are followed. Links that lead nowhere are left out, and so are links to a folder that contains the link. If
+/// several links lead to a folder, its files are listed once under the name of each link. So the same files may be in
+/// two classes. If folders have links to folders with links, the same folder may be read very many times. Opening
+/// throws Error(limit_exceeded) if
 /// - the number of repeated reads of folders exceeds 16 times the number of folders, plus 10,000;
 /// - the number of repeated reads of entries exceeds 16 times the number of entries, plus a million.
 struct Files {
@@ -135,12 +137,13 @@ struct Files {
   /// files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around cells are ignored, except in quotes. Cells
   /// after the second one of a line are ignored.
   ///
-  /// The first line is a heading if its first cell is not an existing file. In two cases it is not a heading, but an
-  /// error, because the file is missing:
+  /// The first line is a heading if its first cell is not an existing file. In two cases, however, it is a record whose
+  /// file is missing, which is an error:
   /// - the label is a number, or another line has the same label;
   /// - the file has the same extension as another line's file.
   ///
-  /// The line `file,label`, which FilesSink writes, is a heading, unless `root` has a file with the name "file".
+  /// The first line `file,label`, which FilesSink writes, is always a heading, except if `root` has a file with the
+  /// name "file".
   std::string labels = {};
   // What changes results.
   /// Extensions of the files that are records, without the dot, in upper or lower case. Empty: all files. Files that
@@ -164,7 +167,7 @@ struct Files {
 class PENSTOCK_API FilesSource {
  public:
   /// Lists the files.
-  /// @throws Error(not_found) if the folder, or a file that `labels` names, does not exist.
+  /// @throws Error(not_found) if the folder, the file `labels`, or a file that `labels` names does not exist.
   /// @throws Error(corrupt) if `labels` is not a CSV file, or one of its lines has no label.
   /// @throws Error(invalid_argument) if
   /// - a label is empty, or a whole number of more than 64 bits, or labels are numbers with a decimal comma;
@@ -197,11 +200,11 @@ class PENSTOCK_API FilesSource {
   std::string key(std::uint64_t index) const;
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
   std::string path(std::uint64_t index) const;
-  /// Says which files are not records, and why. If there are no records, says which files would be records. If all
-  /// files are two folders deep or deeper, says that `root` may be one folder too high.
+  /// Says which files are not records, and why. If the folder has no files at all, says that. If folders give the
+  /// classes, and all files are at least two folders deep, says that `root` may be one folder too high.
   std::vector<std::string> notes() const;
-  /// Hash of all paths, labels and file sizes. Looks at every file the first time. A file that does not exist any more
-  /// by then counts with a size that no file has.
+  /// Hash of all paths, labels and file sizes. The first call looks at every file, and later calls return the same
+  /// hash. A file that does not exist any more counts with a size that no file has.
   std::uint64_t identity() const;
   /// Hash of the files' sizes and times. Looks at every file.
   std::uint64_t revision() const;
@@ -209,18 +212,19 @@ class PENSTOCK_API FilesSource {
   /// The label of each record, if `field` is the field with labels; otherwise none. Reads no file.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Number of files with one of the `extensions` that are not records, because `labels` doesn't name these files.
+  /// Number of files with one of the `extensions` that are not records, because `labels` doesn't name them. 0 without
+  /// `labels`.
   std::uint64_t skipped() const noexcept;
-  /// Number of files that are not records because of their extension. Files that `labels` names, and the table that
-  /// FilesSink writes, do not count.
+  /// Number of files that are not records, and have none of the `extensions`. The files that a FilesSink adds to `root`
+  /// do not count.
   std::uint64_t ignored() const noexcept;
-  /// The files that `ignored` counts, by extension: "12 files (.gz 8, .txt 4)"; empty if there are none.
+  /// The files that `ignored` counts, by extension: "12 files (.gz 8, .txt 4)". Empty if `ignored` is 0.
   std::string passed_over() const;
   /// Number of links that couldn't be followed and were left out. 0 with `labels`, which must name existing files.
   std::uint64_t broken_links() const noexcept;
-  /// The line of `labels`, counted from 1, with the first label that has a fraction, or that is of another kind (whole
-  /// number or name) than the file's first label. All labels are then names, also whole numbers. 0 if all labels are
-  /// whole numbers, or all are text.
+  /// The first line of `labels`, counted from 1, whose label has a fraction, or is of another kind (whole number or
+  /// name) than the first label. If there is such a line, all labels are names, also the whole numbers. 0 if all labels
+  /// are whole numbers, or if all are text.
   std::uint64_t mixed_labels_line() const noexcept;
 
  private:

@@ -22,7 +22,9 @@ enum class FilesKeys : std::uint8_t {
 /// Settings of a FilesSink.
 struct FilesSinkOptions {
   // What most callers set.
-  std::string path;  ///< a folder, which must be empty; it is created if it does not exist
+  /// A folder: an empty one, or one that an earlier run of the same job has written. It is created if it does not
+  /// exist.
+  std::string path;
   // What changes results.
   /// What the names of files are made of.
   FilesKeys keys = FilesKeys::automatic;
@@ -31,8 +33,8 @@ struct FilesSinkOptions {
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
   // What changes only speed and memory.
-  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
-  /// process) may leave an unfinished folder that is damaged.
+  /// If true, every commit waits until its data are on the disk. If false, only `finish` waits for that, and a crash of
+  /// the whole machine (not of the process) may leave an unfinished folder that is damaged.
   bool sync = true;
 };
 
@@ -77,10 +79,11 @@ class PENSTOCK_API FilesSink {
   /// @throws Error(state_mismatch) if the folder is unfinished and damaged, or was begun with another schema, job or
   /// options.
   /// @throws Error(invalid_argument) if
-  /// - the folder is finished and another job made it, or it holds other files;
-  /// - another sink writes it;
+  /// - the folder is finished, and another job made it;
+  /// - the folder is not empty, and no FilesSink has begun to write to it;
+  /// - another sink writes to the folder;
   /// - the options can't work;
-  /// - two classes of a field have the same name, or one has no name.
+  /// - two classes of a field have the same name, or the name of a class is empty.
   /// @throws Error(schema_mismatch) if `field` isn't in the schema, or isn't u8[?].
   /// @throws Error(unsupported) if another field is not a scalar.
   /// @throws Error(io).
@@ -96,14 +99,14 @@ class PENSTOCK_API FilesSink {
   /// - the key, or the file's name that is made of it, exists already;
   /// - a part of the key would become a name of more than 255 bytes;
   /// - the name of the key's outermost folder begins with "records.csv";
-  /// - a number that has no class name would read in the table like the name of a class;
+  /// - a number that has no class name would look like a class's name in the table;
   /// - the item is out of order;
   /// - the folder was finished before.
   /// @throws Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
   /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
-  /// With `sync`, it also flushes all other data that wait to be written to the folder's file system. @throws
-  /// Error(io).
+  /// With `sync`, `commit` also flushes all other data that wait to be written to the folder's file system.
+  /// @throws Error(io).
   void commit();
   /// Finishes the folder. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();

@@ -30,7 +30,8 @@ namespace penstock {
 struct Hdf5Field {
   std::string dataset;      ///< path of the dataset in the file: "x", "/train/images"
   std::string member = {};  ///< the column's name in a compound type; '.' joins the names of nested columns
-  /// The field's name. Default (empty): the dataset's path without its first '/', and "/" + `member` if it is given.
+  /// The field's name. Default (empty): the dataset's path without its first '/', followed by "/" and `member` if
+  /// `member` is given.
   std::string name = {};
   /// Another file that holds the dataset, for data sets that keep each field in a file of its own. Relative paths begin
   /// at the process's working directory, like `Hdf5::path`. Not allowed with several `paths`.
@@ -53,8 +54,8 @@ struct Hdf5Field {
 /// element type.
 ///
 /// A dataset of whole numbers may have the attribute `classes`, a list of strings: the names of the classes that the
-/// numbers stand for. If the field is named `label` and has one number per record, the file's attribute `classes` is
-/// used too. The schema has these names.
+/// numbers stand for. If there is no such attribute, and the field is named `label` and has one number per record, the
+/// file's own attribute `classes` is used. The schema has these names.
 ///
 /// Chunks may be compressed by deflate, may be shuffled, and may have checksums. A build with PENSTOCK_HDF5_FILTERS
 /// also reads lzf, lz4, zstd, blosc (1) and bitshuffle (plain, with lz4 or zstd), without the HDF5 library's plugins
@@ -71,17 +72,18 @@ struct Hdf5 {
   /// The datasets and columns that become fields. Default (empty): every dataset of the file, and each column of a
   /// compound dataset.
   ///
-  /// By default, the first dimensions of all datasets must be equal. If a dataset has several names, the first name
-  /// that is found, group by group, is used. Datasets without a dimension, and datasets that can't be read because
-  /// their filter or type is not supported, are left out, and `plan()` reports them. Opening fails if groups are nested
-  /// more than 100 deep.
+  /// The first dimensions of all these datasets must be equal.
+  ///
+  /// With the default, a dataset with several names gets the first name that is found, group by group. Datasets without
+  /// a dimension, and datasets that can't be read because their filter or type is not supported, are left out, and
+  /// `plan()` reports them. Opening fails if groups are nested more than 100 deep.
   std::vector<Hdf5Field> fields = {};
   /// The dataset with the records' keys, or "dataset/member" of a compound dataset. It has one value per record: a
   /// string, or a whole number, which becomes decimal digits. Strings of fixed length lose their padding. This dataset
   /// is a field only if `fields` names it.
   ///
-  /// Default (empty): the dataset whose path is in each file's attribute "penstock_keys", which `Hdf5Sink` writes. If a
-  /// file has no such attribute, the records have no keys.
+  /// Default (empty): the dataset whose path is in each file's attribute "penstock_keys", which `Hdf5Sink` writes. If
+  /// any file has no such attribute, no record has a key.
   std::string key = {};
   bool verify_checksum = true;  ///< if true, the Fletcher-32 checksums of chunks that have one are compared
   // What changes only speed and memory, and what a bad file can do.
@@ -104,8 +106,8 @@ struct Hdf5 {
 
 /// How the records of a field are read.
 enum class Hdf5Way : std::uint8_t {
-  kept,        ///< read whole when first needed, then from memory
-  contiguous,  ///< read from their place in the file, by any number of threads
+  kept,        ///< the dataset is read whole when it is first needed; records are then read from memory
+  contiguous,  ///< records are read from their places in the file, by any number of threads
   chunks,      ///< runners decode stored chunks, each chunk once while it stays in memory
   library,     ///< the HDF5 library reads and converts chunks, one at a time; the chunks stay in memory like those of
                ///< `chunks`
@@ -122,10 +124,10 @@ struct Hdf5FieldInfo {
   std::string name, dataset, member, file;
   /// How its records are read.
   Hdf5Way way = Hdf5Way::rows;
-  std::string storage;  ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
+  std::string storage;  ///< how the dataset is stored: "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
   std::string reason;   ///< why the field is not read in a faster way; empty if there is no reason
-  /// Other files that have the values, or that lead to these files: for virtual datasets, external raw files and links.
-  /// Missing files are in the list, too.
+  /// Other files that have values of the field, or that lead to such files. Virtual datasets, external raw files and
+  /// links have other files. Missing files are in the list, too.
   std::vector<std::string> other_files;
   std::uint64_t rows_per_chunk = 0;  ///< 0 if the dataset has no chunks
   bool converted = false;            ///< the HDF5 library converts each value, one at a time
@@ -144,12 +146,12 @@ struct Hdf5Attribute {
 /// The records of HDF5 files, numbered through all files. Immutable; copies share the open files. Any thread may use
 /// it.
 ///
-/// The HDF5 library does one thing at a time, in all threads of a process. So it is only asked where data are stored,
-/// and runners do what takes time, above all decompression. Chunks are blocks. A chunk is decoded once, as long as it
-/// stays in the loader's memory for blocks (`max_block_bytes`). `shuffle({.blocks = true})` costs the same as reading
-/// in order if the chunks of a window, of all fields together, fit in this memory. A full shuffle of compressed chunks
-/// with many rows decodes nearly one chunk per row. `Pipeline::plan()` reports how each field is read, and what the
-/// order costs.
+/// The HDF5 library does one thing at a time, for all threads of a process together. So it is only asked where data are
+/// stored, and runners do what takes time, above all decompression. Most chunks are blocks
+/// (`Hdf5FieldInfo::in_blocks`). Such a chunk is not decoded again while it is in the loader's memory for blocks
+/// (`max_block_bytes`). `shuffle({.blocks = true})` costs the same as reading in order if the chunks of its window of
+/// blocks, of all fields together, fit in this memory. A full shuffle of compressed chunks with many rows decodes
+/// nearly one chunk per row. `Pipeline::plan()` reports how each field is read, and what the order costs.
 ///
 /// A thread that decodes needs memory for a chunk as it is stored. It needs memory for two more chunks if there are
 /// several filters, or if chunks hold parts of rows. No budget includes this memory.
@@ -158,36 +160,38 @@ struct Hdf5Attribute {
 /// is allocated. Decompressed data must have their chunk's size. But the library itself trusts what it parses: a file
 /// that was made to harm can crash the process. Open only files that you trust, or set `isolate = true`.
 ///
-/// With `isolate`, this process never calls the library for a file. A second process does that, and only reports where
-/// chunks are. This process checks its answers and decodes the chunks, with the same results.
+/// With `isolate`, this process never calls the library for a file. A second process calls the library, and reports
+/// where chunks are. This process checks the second process's answers, and decodes the chunks itself. The results are
+/// the same as without `isolate`.
 /// - If the file kills the second process, or an answer takes longer than `patience_ms`, the request fails with
-///   Error(corrupt). The second process is started again, up to eight times per file, and once more for every 256
-///   answers.
+///   Error(corrupt). The second process is then started again, but not after it has ended eight times for the same
+///   file. After every 256 answers, one of these ends is forgotten.
 /// - Threads that need the same file wait for each other. So the end of a loader may take `patience_ms` for each of
 ///   these threads.
 /// - A crash or a hang of the library affects only the second process, whose memory is limited. The second process
 ///   loads no plugins of the library. It is not a sandbox: like the library, it follows links to other files.
-/// - Each such process takes about 10 MB. A source has at most 64 of these processes. If it has more files, the process
-///   that was asked longest ago is ended. When that process's file is needed again, starting a new process takes about
-///   10 ms.
+/// - Each such process takes about 10 MB. A source has at most 64 of these processes. If the source has more files, the
+///   process that was asked longest ago is ended. When that process's file is needed again, starting a new process
+///   takes about 10 ms.
 /// - These processes are children of the program. A program that waits for any child (`waitpid(-1)`) may see them end.
 ///   If the program calls fork(), the new child keeps the existing processes alive as long as it lives.
 ///
-/// Keys are read when they are needed, about 1,000 consecutive keys or one chunk at a time. They stay in memory, with 8
-/// bytes per key, up to `max_kept_bytes`. If the keys do not fit into this limit, reading them in order costs one read
-/// per 1,000 keys, and in any other order one read per key.
+/// Keys are read when they are needed, about 1,000 consecutive keys or one chunk at a time. Keys stay in memory, with 8
+/// bytes more per key, up to `max_kept_bytes`. If the keys do not fit into this limit, reading them in order costs one
+/// read per 1,000 keys, and in any other order one read per key.
 ///
 /// A program that uses HDF5 itself in other threads needs a thread-safe build of it (Debian's is), and must not call
-/// H5close() while a source exists. The file must not change while it is open. A child made by fork() must open its own
-/// source: an inherited one throws Error(forked).
+/// H5close() while a source exists. The files must not change while the source exists. A child made by fork() must open
+/// its own source: an inherited source throws Error(forked).
 class PENSTOCK_API Hdf5Source {
  public:
   /// Opens the files. Do not pass `header`. Its default is the path of this header, by which a program with the static
-  /// library finds penstock-hdf5-reader. The rules for fields also apply to the dataset of keys. If a file marks a
-  /// dataset of keys that can't be read, records have no keys, and `plan()` reports that.
+  /// library finds penstock-hdf5-reader. The errors for named datasets also apply to the dataset that `Hdf5::key`
+  /// names. If a file marks a dataset of keys that can't be read, records have no keys, and `plan()` reports that.
   /// @throws Error(not_found | io | corrupt) if a file can't be opened.
   /// @throws Error(not_found) if a dataset or member does not exist.
-  /// @throws Error(schema_mismatch) if first dimensions differ, or the files have different fields.
+  /// @throws Error(schema_mismatch) if first dimensions differ, the files have different fields, or a file has no
+  /// dataset with a dimension.
   /// @throws Error(unsupported) if
   /// - the element type of a named dataset can't be a field;
   /// - neither penstock nor the HDF5 library has the filter of a named dataset;
@@ -199,27 +203,32 @@ class PENSTOCK_API Hdf5Source {
   std::uint64_t size() const noexcept;
   /// The fields of each record, as they were given or found.
   Schema schema() const;
-  /// Number of blocks: the chunks of all fields and files.
+  /// Number of blocks in all files. A dataset that is read in blocks (`Hdf5FieldInfo::in_blocks`) has one block for the
+  /// rows of each chunk.
   std::uint64_t blocks() const noexcept;
   /// Size of a decoded block in bytes.
   std::uint64_t block_bytes(std::uint64_t block) const;
   /// Appends the blocks that a record needs. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// Returns the records and the field whose values are in the block, so that the block can be decoded directly into a
-  /// batch. Returns none for any other block, for instance a last chunk with room for more rows than are left.
+  /// If a block consists of the values of one field of consecutive records, returns the field and the records. Such a
+  /// block can be decoded directly into a batch. Returns none for any other block, for example if a dataset's last
+  /// chunk has room for more rows than are left.
   std::optional<BlockRows> rows_of(std::uint64_t block) const;
   /// Decodes a block.
   /// @throws Error(corrupt | io) with the file, the dataset, the chunk and, if it is known, the chunk's offset in the
   /// file.
   /// @throws Error(not_found) past the end, like all functions that take a block.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
-  /// Makes a record. @throws Error(corrupt | io) like `load`; Error(not_found) past the end.
+  /// Makes a record. `blocks`: the decoded blocks of `blocks_of(index)`, in the same order.
+  /// @throws Error(corrupt | io) like `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
-  /// Copies a field's values of `rows` records from `first` on, one after the other, into `out`, which must have
-  /// exactly that size. Use it to read a dataset, or a part of it, as one value. The calling thread decodes each chunk
-  /// once, if possible directly into `out`. Keeps no more in memory than other reads.
-  /// @throws Error(invalid_argument) if the field's shape varies, or `out` has another size.
+  /// Copies one field of the `rows` records from `first` on, one value after the other, into `out`. `field`: the
+  /// field's number in the schema. `out` must have exactly the size of these values. Use it to read a dataset, or a
+  /// part of it, as one value. The calling thread decodes each chunk once, if possible directly into `out`. Keeps no
+  /// more in memory than other reads do.
+  /// @throws Error(invalid_argument) if there is no such field, if the field's shape varies, or if `out` has another
+  /// size.
   /// @throws Error(not_found) past the end; Error(corrupt | io) like `load`.
   void read_rows(std::size_t field, std::uint64_t first, std::uint64_t rows, std::span<std::byte> out) const;
 
@@ -245,17 +254,18 @@ class PENSTOCK_API Hdf5Source {
   std::uint64_t revision() const noexcept;
   /// For `shuffle({.blocks = true})`: for each file, the ends of the chunks of one field. Fields whose rows are decoded
   /// together (`Hdf5FieldInfo::in_blocks`) are preferred. Among fields that are equal in this, the field with the
-  /// largest chunks in memory is chosen. Empty if no field has chunks.
+  /// largest decoded chunks is chosen. Empty if no field has chunks.
   /// @throws Error(limit_exceeded) if there are more than a million chunks of which most were never written.
   std::vector<std::uint64_t> block_ends() const;
-  /// The values of a scalar field of whole numbers. Reads only its dataset.
+  /// The values of a scalar field of whole numbers. Reads only the field's dataset. Returns none for any other field,
+  /// and if the source has no other field.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// For `Pipeline::plan()`: says how each field is read and why, from which other files values come, and which values
   /// from other files can't be read or were never written.
   std::vector<std::string> notes() const;
   /// A line for each stretch of rows that opening found to be unreadable, but only for the first few stretches of each
   /// dataset. The values of these rows come from other files that are missing, cut short, or not in the form that the
-  /// dataset describes. Reading such a record throws Error(corrupt).
+  /// dataset describes. Reading one of these rows throws Error(corrupt).
   std::vector<std::string> faults() const;
 
   /// What each field is and how it is read, in the schema's order.

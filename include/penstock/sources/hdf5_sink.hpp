@@ -14,25 +14,28 @@
 
 namespace penstock {
 
-/// How a field is stored, if not like the other fields. Without a value, `deflate`, `shuffle` and `fletcher32` are
-/// those of `Hdf5SinkOptions`.
+/// How a field is stored, if not like the other fields. If `deflate`, `shuffle` or `fletcher32` has no value, the value
+/// in `Hdf5SinkOptions` is used.
 struct Hdf5SinkField {
-  /// A field of the pipeline.
+  /// Name of a field of the pipeline.
   std::string field;
   /// Path of the dataset in the file; "train/x" makes a group. Default (empty): the field's name.
   std::string dataset = {};
-  std::uint64_t chunk_rows = 0;          ///< records per chunk. Default (0): as many as fit in 1 MiB, at least 1
+  /// Records per chunk. Default (0): for fields of fixed shape, as many as fit in 1 MiB, from 1 to 16,384. For fields
+  /// of shape [?], 1024. If a shard can't have that many records, as many as it can have.
+  std::uint64_t chunk_rows = 0;
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};      ///< like `Hdf5SinkOptions::shuffle`
-  std::optional<bool> fletcher32 = {};   ///< store a Fletcher-32 checksum per chunk
+  std::optional<bool> fletcher32 = {};   ///< like `Hdf5SinkOptions::fletcher32`
 };
 
 /// Settings of an Hdf5Sink.
 struct Hdf5SinkOptions {
   // What most callers set.
-  /// "out/train" makes out/train-000000.h5, out/train-000001.h5, ... Folders are created if missing.
+  /// The beginning of the files' paths: "out/train" makes out/train-000000.h5, out/train-000001.h5, ... Folders are
+  /// created if missing.
   std::string path = {};
-  bool single_file = false;  ///< `path` is one file with all samples, "out/train.h5"
+  bool single_file = false;  ///< if true, `path` is the one file with all samples, "out/train.h5"
   // What changes results.
   std::vector<Hdf5SinkField> fields = {};  ///< the fields that are not stored like the others
   unsigned deflate = 4;                    ///< level of compression, 1 to 12; 0: not compressed
@@ -52,8 +55,8 @@ struct Hdf5SinkOptions {
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
   // What changes only speed, and what a crash of the machine may damage.
-  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
-  /// process) may leave an unfinished store that is damaged.
+  /// If true, every commit waits until its data are on the disk. If false, only `finish` waits for that, and a crash of
+  /// the whole machine (not of the process) may leave an unfinished store that is damaged.
   bool sync = true;
 };
 
@@ -63,13 +66,14 @@ struct Hdf5SinkOptions {
 /// h5py and Hdf5Source read. Fields of fixed shape keep dtype and shape (booleans become h5py's enumeration). Fields of
 /// shape [?] become variable-length sequences, which no filter compresses. The threads of `write` compress chunks.
 ///
-/// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names.
+/// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names;
+/// `open` refuses a field with more.
 ///
 /// A run may be killed at any moment. Until `finish`, the names of all HDF5 files end in `.partial`. Files whose names
-/// begin with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to
-/// such files. A rerun of the same job continues after the last commit, and the finished files are byte for byte the
-/// same as without an interruption. A rerun of a finished job changes nothing: see `was_finished`. Only one thread may
-/// use a sink at a time.
+/// begin with `PATH.h5-unfinished`, or `PATH-unfinished` for a single file, say what was committed, and which process
+/// writes. While they exist, Hdf5Source refuses the store. A rerun of the same job continues after the last commit, and
+/// the finished files are byte for byte the same as without an interruption. A rerun of a finished job changes nothing:
+/// see `was_finished`. Only one thread may use a sink at a time.
 class PENSTOCK_API Hdf5Sink {
  public:
   /// Keeps the options. Does not touch the files yet.
@@ -80,7 +84,8 @@ class PENSTOCK_API Hdf5Sink {
   /// Discards what was put since the last commit.
   ~Hdf5Sink();
 
-  /// Sets the threads that compress chunks. Without threads, `put` compresses them itself.
+  /// Sets the threads that compress chunks, for the next `open`. If no threads were set, `put` compresses chunks
+  /// itself.
   void work_on(SinkThreads threads);
   /// Opens the files, or creates them.
   /// @throws Error(state_mismatch) if existing unfinished files are damaged, or were begun with another schema, job or
@@ -94,9 +99,9 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(unsupported) if HDF5 can't hold a field.
   /// @throws Error(io).
   void open(const SinkJob& job);
-  /// Returns true if an earlier run has committed the item. For a finished store, items are not compared. `has`
-  /// returns true if the item's position is below the number of stored samples, or for every item if the number of
-  /// samples was not known in advance.
+  /// Returns true if an earlier run has committed the item. For a finished store, items are not compared. `has` then
+  /// returns true if the item's position is below the number of stored samples. If the number of samples is not known
+  /// in advance, it then returns true for every item.
   /// @throws Error(state_mismatch) if the earlier run has committed another sample at the item's position. If the
   /// number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);

@@ -51,11 +51,12 @@ struct Lmdb {
   /// If true, each reader takes a slot in the store's lock file, and creates the file if it does not exist. Default:
   /// true.
   ///
-  /// If false, the source writes nothing next to the store, unless another process has the store open. A process that
-  /// writes to the store later does not see this reader. After that process has written, reading throws
-  /// Error(invalid_argument). Values that were read before are right, because each value is copied, and then the store
-  /// is checked for a new transaction. But two transactions during one look-up, or during opening, may change the pages
-  /// that are being read, and crash this process. Use false for short reads of stores without writers.
+  /// If false, and another process uses the lock file, readers take slots as with true. If false, and no process uses
+  /// it, the source writes nothing next to the store. A process that writes to the store later then does not see the
+  /// source's readers. After that process has written, reading throws Error(invalid_argument). Values that were read
+  /// before are right, because each value is copied, and then the store is checked for a new transaction. But two
+  /// transactions during one look-up, or during opening, may change the pages that are being read, and crash this
+  /// process. Use false for short reads of stores without writers.
   bool lock_file = true;
   // What changes only speed and memory.
   /// If true, the kernel's readahead stays on: good for reading in key order, bad for shuffled reading.
@@ -63,22 +64,22 @@ struct Lmdb {
   FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
 };
 
-/// Reads records of one LmdbSource. Values are views of the store's memory map if dtype and alignment allow it. If the
-/// store is read without LMDB's lock file, values are views of the reader's own copy. A reader holds one read
-/// transaction from the first `read` to the next `pause`. Only one thread may use it at a time. A reader may outlive
-/// its source.
+/// Reads records of one LmdbSource. Values are views of the store's memory map if dtype and alignment allow it. With
+/// `FileAccess::read`, or if the store is read without LMDB's lock file, values are copied from the store. A reader
+/// holds one read transaction per store from the first `read` to the next `pause`. Only one thread may use it at a
+/// time. A reader may outlive its source.
 class PENSTOCK_API LmdbReader {
  public:
   ~LmdbReader();
   /// Reads a record.
-  /// @throws Error(not_found) if the key was deleted.
+  /// @throws Error(not_found) if the key was deleted; also past the end.
   /// @throws Error(corrupt | unsupported) with key, file and offset in the file; Error(io).
   /// @throws Error(forked) in a child process made by fork().
   /// @throws Error(invalid_argument) if the store is read without LMDB's lock file, and a process has written to it
   /// since.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Prepares for reading these records next, in this order. Looks up all records that were never read, and fetches the
-  /// beginning of each value before the value is read.
+  /// Prepares for reading these records next, in this order. Looks up the first 16 of them in each store, and fetches
+  /// the beginning of each value shortly before the value is read. Does nothing with `FileAccess::read`.
   void expect(std::span<const std::uint64_t> indices) noexcept;
   /// Ends the transaction, so that a writing process can reuse space. The next `read` begins another one.
   void pause() noexcept;
@@ -95,9 +96,9 @@ class PENSTOCK_API LmdbReader {
 /// share the open store. Any thread may use it.
 ///
 /// LMDB checks little of what it reads: open only stores that you trust. The source detects a file that lacks used
-/// pages, a wrong number of records, and, in stores that LmdbSink wrote, any damage inside a record. Damage in LMDB's
-/// own tree may crash the process. A store should not change while it is open. The source does not see records that
-/// other processes add later.
+/// pages, a wrong number of records, and, in stores that LmdbSink wrote, any damage inside a record (if
+/// `verify_checksum` is true). Damage in LMDB's own tree may crash the process. A store should not change while it is
+/// open. The source does not see records that other processes add later.
 ///
 /// Each reader takes a slot in the store's lock file. If the lock file can't be written, as on read-only media, or if
 /// the disk has no room for it, readers take no slot, and `notes` reports that. In that case, no process is allowed to
@@ -105,19 +106,22 @@ class PENSTOCK_API LmdbReader {
 /// written, reading fails with Error(invalid_argument).
 ///
 /// A process may open a store any number of times. All its sources of the store share one map, with the `read_ahead`
-/// and `lock_file` of the first source. If the first source has no lock file, later sources use none either, and
-/// `notes` reports that. From then on, an LmdbSink or a cache of another process is refused as long as this process has
-/// the store open. A child made by fork() must open its own source: an inherited one throws Error(forked).
+/// and `lock_file` of the first source. If the first source uses no lock file, later sources use none either, and their
+/// `notes` report that. After a later source with `lock_file` true was opened, an LmdbSink or a cache of another
+/// process is refused as long as this process has the store open. A child made by fork() must open its own source: an
+/// inherited source throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
   /// Opens the store and finds its keys. Keys are computed if they are consecutive numbers of fixed width (decimal with
   /// leading zeros, or big-endian). Otherwise one pass over the store reads the keys, and they stay in memory: the key
   /// and 8 bytes per record. After a value was looked up, its position stays in memory too, in 16 bytes per record.
-  /// @throws Error(schema_mismatch) if the fields or classes of a store differ from those of the first.
+  /// @throws Error(schema_mismatch) if a store's fields, classes or kind of values differ from those of the first
+  /// store.
   /// @throws Error(not_found | io | corrupt | unsupported).
   /// @throws Error(invalid_argument) if
   /// - a store is named twice;
-  /// - a store is unfinished, or this process is writing to it;
+  /// - a store is unfinished, and `allow_unfinished` is false;
+  /// - this process is writing to a store;
   /// - `values` does not fit a store.
   /// @throws Error(io) if the disk has no room for the lock file, and another process has the store open.
   explicit LmdbSource(Lmdb options);
@@ -133,29 +137,32 @@ class PENSTOCK_API LmdbSource {
   LmdbValues values() const noexcept;
   /// The source's name in errors and `plan()`.
   std::string name() const { return "lmdb"; }
-  /// For `plan()`: says if the store is read without a lock file, and why. Otherwise empty.
+  /// For `plan()`: says which stores are read without a lock file, and why. If there are several stores, also says how
+  /// many. Otherwise empty.
   std::vector<std::string> notes() const;
-  /// The path of the data file. For several stores, it is the path of their list, or else of the first store's data
-  /// file.
+  /// The path of the data file. For several stores, it is the path of their list. Without a list, it is the path of the
+  /// first store's data file.
   std::string file() const;
   /// The data file of the store that has the record. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
   /// The raw bytes of a record's key, which need not be text. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of the number of records and of their keys. If keys are consecutive numbers, only the first and the last
+  /// Hash of the number of records and of their keys. If keys are consecutive numbers, only the first and the last key
   /// count.
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of the data file when it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
   /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache, because
-  /// then the function only checks, from time to time, whether the store still is there.
+  /// then the function only checks, from time to time, whether the store is still there.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The values of a scalar field of whole numbers, for records and Datums. Reads only the bytes of these values, so it
-  /// compares no checksum. Returns none for raw values, which have no such field. @throws what `read` throws.
+  /// compares no checksum. Returns none for other fields, for u64, for raw values, and with `FileAccess::read`.
+  /// @throws what `read` throws.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Checks that the store still holds what was read without a lock file. Each `read` does this by itself.
+  /// If the store is read without a lock file, checks that the store still holds what was read. Each `read` does this
+  /// by itself.
   /// @throws Error(invalid_argument) if a process has written to the store since it was opened.
   void require_unchanged() const;
   /// Number of passes over all keys so far: 0 if keys are computed, otherwise 1.

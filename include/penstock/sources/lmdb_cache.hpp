@@ -18,12 +18,14 @@ struct LmdbCacheOptions {
   CacheAllows allows = {};
   bool verify_checksum = true;  ///< compare each record's checksum when the record is read; make damaged records again
   // What happens to an existing cache.
-  bool replace = false;  ///< if true, a cache of another pipeline at `path` is emptied; if false, it is refused
+  bool replace = false;  ///< if true, a cache of another pipeline at `path` is emptied; if false, opening throws
   // What changes only speed and memory.
-  /// Largest size of the cache's file in bytes. Default (0): 95 % of the file system's free space when the cache is
-  /// opened. The process needs the same amount of address space, up to 1 TiB.
+  /// Largest size of the cache's file in bytes, at most 1 TiB. Default (0): the file's size when the cache is opened,
+  /// plus 95 % of the file system's free space. The process that writes needs as much address space. If there is less,
+  /// the limit is halved until the space suffices.
   std::uint64_t max_bytes = 0;
-  /// Bytes of records that may wait to be written. If more bytes would wait, records are declined.
+  /// Bytes of records that may wait to be written. If more bytes would wait, a record is declined, except when no other
+  /// record waits.
   std::size_t max_queue_bytes = 64u << 20;
   /// If true, every commit reaches the disk. If false, a crash of the whole machine (not of the process) may leave a
   /// damaged file, which has to be deleted.
@@ -38,24 +40,26 @@ struct LmdbCacheOptions {
 ///
 /// `path` is a folder, created if missing. The cache makes an LMDB store there, with records in the format of LmdbSink.
 /// Their keys are the records' indices in 8 bytes, big-endian. Runners never wait for the disk: they hand records to
-/// one writing thread. If that thread can't keep up, it declines records. A declined record is made again in a later
-/// epoch, and offered again. When the last copy of the pipeline and the last loader over it are destroyed, the waiting
-/// records are written.
+/// one writing thread. If that thread can't keep up, records are declined. A declined record is made again in a later
+/// epoch, and handed to the thread again. When the last copy of the pipeline and the last loader over it are destroyed,
+/// the waiting records are written.
 ///
 /// Only the first process that opens the cache writes. Other processes that open the cache at the same time only read
 /// the records that it has. A process may be killed at any moment; records that were committed stay. If the disk is
-/// full, or fails, writing ends, but the epoch continues, and `Report::notes` reports that. Records are never evicted.
-/// When the cache has every record, other processes can read it as a data set, `from(Lmdb{.path = …})`. This process
-/// can do so after it has closed the cache. Pipelines of one process that name the same folder share what the first one
-/// opened, with its options.
+/// full or fails, or the cache is full, writing ends, but the epoch continues. `Report::notes` reports that writing has
+/// ended. Records are never evicted. When the cache has every record, other processes can read it as a data set,
+/// `from(Lmdb{.path = …})`. The process that writes can do so after it has closed the cache. Pipelines of one process
+/// that name the same folder share one cache, with the options of the pipeline that opened it first.
 ///
 /// The key of a cache is everything that makes the values: the source (identity, size, schema, revision), the stages
 /// before the cache (options, versions), and Penstock's version. The cache does not notice that a file of the source
 /// was replaced if the new file has the same size, time, beginning, middle and end.
-/// @throws Error(invalid_argument) when it joins a pipeline, like `cache` in memory.
+/// @throws Error(invalid_argument) if `path` is empty or has a zero byte. Also when the cache joins a pipeline, for the
+/// same reasons as `cache` in memory.
 ///
 /// The first loader, `write` or `Pipeline::at` opens the cache, and throws
-/// - Error(state_mismatch) if the cache has another key and `replace` is false; the error says what differs;
+/// - Error(state_mismatch) if the cache has another key, and `replace` is false or the cache is in use; the error says
+///   what differs;
 /// - Error(invalid_argument) if the store is not a cache;
 /// - Error(corrupt | io).
 PENSTOCK_API Stage cache(std::string path, LmdbCacheOptions options = {});

@@ -29,12 +29,13 @@ enum class LmdbKeys : std::uint8_t {
 /// What an LmdbSink does with an existing store at its path that another job made, or that holds other records.
 enum class LmdbMode : std::uint8_t {
   create,  ///< refuses the store
-  /// Turns the store into this run's store, if it has the same fields. All samples are made. Records with the same
-  /// bytes stay, other records are replaced or added, and records without a sample in this run are removed. Until the
-  /// update has finished, the store is unfinished, and only another update can continue it.
+  /// Turns the store into this run's store, if both have the same fields, `records` and `keys`. All samples are made,
+  /// even if the store has their records. Records with the same bytes stay, other records are replaced or added, and
+  /// records without a sample in this run are removed. Until the update has finished, the store is unfinished, and only
+  /// another update can continue it.
   update,
-  /// Adds the records that the store lacks, if it is a finished store of this job. Until they are added, the store is
-  /// unfinished. Any other store is refused like with `create`.
+  /// Adds the records that the store lacks, if the store is a finished store of this job. Until they are added, the
+  /// store is unfinished. With any other store, does the same as `create`.
   extend,
 };
 
@@ -53,7 +54,7 @@ struct LmdbSinkOptions {
   std::string job = {};
   /// What to do with an existing store.
   LmdbMode mode = LmdbMode::create;
-  bool single_file = false;  ///< `path` is the data file; its lock file is next to it
+  bool single_file = false;  ///< if true, `path` is the data file; its lock file is next to it
   // What changes only speed and memory.
   /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
   /// process) may leave an unfinished store that is damaged.
@@ -72,15 +73,14 @@ struct LmdbUpdate {
 ///
 /// A run may be killed at any moment. The store is then marked as unfinished, and LmdbSource refuses the store. A rerun
 /// of the same job continues after the last commit. The result has the same keys and values as without an interruption.
-/// A rerun of a finished job changes nothing: see `was_finished`. A store of raw values has a file next to it that says
-/// what made the store: `made-by.json`, or `PATH-made-by.json` for a single file. This file stays when the store is
-/// finished.
+/// A rerun of a finished job changes nothing: see `was_finished`. A finished store of raw values has a file that says
+/// what made the store: `made-by.json` in the folder, or `PATH-made-by.json` next to a single file.
 ///
-/// Writing is fastest if keys arrive in the order of their bytes. Only one thread may use a sink at a time. From the
-/// first `has` or `put` to the next `commit`, it must be the same thread.
+/// Writing is fastest if keys arrive in the order of their bytes. Only one thread may use a sink at a time. All calls
+/// from the first `has` or `put` to the next `commit` must be on the same thread.
 class PENSTOCK_API LmdbSink {
  public:
-  /// Most bytes of a key that LMDB accepts.
+  /// Largest size of a key in bytes. The limit is LMDB's.
   static constexpr std::size_t max_key_bytes = 511;
 
   /// Keeps the options. Does not touch the store yet.
@@ -91,24 +91,28 @@ class PENSTOCK_API LmdbSink {
   ~LmdbSink();
 
   /// Opens the store, or creates it.
-  /// @throws Error(state_mismatch) if an existing unfinished store was begun with another schema, job or options.
+  /// @throws Error(state_mismatch) if an existing unfinished store was begun with another schema, job or options. Also
+  /// if an update of the store was stopped, and `mode` is not `update`.
   /// @throws Error(invalid_argument) if an existing store
   /// - is finished and differs;
-  /// - wasn't written by LmdbSink;
+  /// - wasn't written by LmdbSink (but `update` accepts such a store of raw values);
   /// - is open in this process;
   /// - is being written by another process, or read without a lock file.
-  /// @throws Error(schema_mismatch) if `records` is `raw` and the schema lacks its u8[?] field.
+  /// @throws Error(schema_mismatch) if `records` is `raw`, and `field` is not a u8[?] field of the schema.
   /// @throws Error(io) if the disk is full; the error says how much room is needed.
   void open(const SinkJob& job);
-  /// Returns true if an earlier run has committed the item.
-  /// @throws Error(invalid_argument) if this run has put the key before.
+  /// Returns true if an earlier run has committed the item. In an update, always returns false.
+  /// @throws Error(invalid_argument) if this run has put the key before, and the key comes after all keys of earlier
+  /// runs. For other keys that were put before, `finish` throws.
   bool has(const SinkItem& item);
-  /// Returns true if `open` found records.
+  /// Returns true if `open` found records. In an update, returns false.
   bool has_some() const;
   /// Writes a sample.
-  /// @throws Error(invalid_argument) if the key exists already, is longer than `max_key_bytes`, or is the manifest's;
-  /// also if the store was finished before.
-  /// @throws Error(limit_exceeded) if the record is larger than 4 GiB; Error(io) if the disk is full.
+  /// @throws Error(invalid_argument) if
+  /// - the store has the key already, or, in an update, this run has put the key before;
+  /// - the key is longer than `max_key_bytes`, or is the manifest's key;
+  /// - the store was finished before.
+  /// @throws Error(limit_exceeded) if the record has 4 GiB or more; Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
   /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
   /// @throws Error(io).

@@ -20,7 +20,7 @@ namespace penstock {
 /// that, any thread may. Arrays that belong to the caller must stay unchanged while they are read.
 ///
 /// A Memory has no identity. If two of them have the same size and fields, pipelines over them have the same
-/// fingerprint, whatever the values. Each pipeline accepts a state that was saved with the other.
+/// fingerprint, whatever the values. Each of these pipelines accepts the states of the other.
 ///
 ///     Memory train;
 ///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
@@ -28,8 +28,8 @@ namespace penstock {
 class Memory {
  public:
   /// Adds a field with records of the fixed shape `shape`.
-  /// @throws Error(invalid_argument) if `values` does not have whole records, or if the fields that were added before
-  /// have another number of records.
+  /// @throws Error(invalid_argument) if `values` does not have a whole number of records, or if the fields that were
+  /// added before have another number of records.
   template <class T>
   Memory& add(std::string name, Shape shape, std::vector<T> values) {
     const std::uint64_t each = shape.elements();
@@ -47,6 +47,7 @@ class Memory {
     return add({std::move(name), dtype_of<T>, shape}, data, records, std::move(owner));
   }
   /// Adds a field whose bytes belong to `owner`, or, without an owner, to the caller.
+  /// @throws Error(invalid_argument) if the fields that were added before have another number of records.
   Memory& add(Field field, const std::byte* data, std::uint64_t records, std::shared_ptr<const void> owner = nullptr) {
     if (!schema_.fields().empty() && records != size_)
       throw Error(Errc::invalid_argument, "field \"" + field.name + "\" has " + std::to_string(records) +
@@ -61,7 +62,8 @@ class Memory {
   /// Adds the rows of another library's array [N, ...] in the host's memory. The array is kept, and must stay
   /// unchanged, as long as any copy of this Memory exists. The thread that destroys the last copy calls the array's
   /// deleter.
-  /// @throws Error(invalid_argument) if the array has no dimensions; also what dlpack::Tensor::device throws.
+  /// @throws Error(invalid_argument) if the array has no dimensions, or if the fields that were added before have
+  /// another number of records. Also what dlpack::Tensor::device throws.
   /// @throws Error(unsupported) if the array is on a device.
   Memory& add(std::string name, dlpack::Tensor tensor) {
     const TensorView view = tensor.view();

@@ -25,11 +25,11 @@
 
 namespace penstock {
 
-/// What happens to places of the grid that reach beyond a slide.
+/// What happens to places that reach beyond a slide.
 enum class SlideEdges : std::uint8_t {
   drop,    ///< they are not records
   pad,     ///< they are records; `Slides::pad_color` fills the part outside of the slide
-  shrink,  ///< they are records whose images end at the slide's edge: the field is [?, ?, 3]
+  shrink,  ///< they are records whose images end at the slide's edge: `image` is [?, ?, 3]
 };
 
 /// In which order the places of a slide's grid are records.
@@ -78,13 +78,14 @@ struct Slides {
   /// begins.
   std::int32_t level = 0;
   /// Micrometres from one pixel of a record to the next, the same for each slide: 0.05 to 20. `size`, `stride` and
-  /// `overlap` count these pixels. A slide can't be read if its level 0 is coarser. Default (0): `level` decides.
+  /// `overlap` count these pixels. A slide can't be read if its level 0 is coarser by more than `mpp_tolerance`.
+  /// Default (0): `level` decides.
   double mpp = 0;
   /// Magnification of an objective, instead of `level` or `mpp`: 0.5 to 1000. The size of a record's pixels follows
-  /// from this magnification and from the magnification of level 0, which is in the file. If the file does not have it,
-  /// level 0 has the magnification that is usual for its micrometres per pixel. That is 80 below 0.16, 60 below 0.2, 40
-  /// below 0.3 and 20 below 0.6. Each further doubling of micrometres halves the magnification, down to 1.25. Default
-  /// (0): `level` or `mpp` decides.
+  /// from this magnification and from the magnification of level 0, which is in the file. If the file does not have the
+  /// magnification of level 0, Penstock takes the one that is usual for the micrometres per pixel of level 0. That is
+  /// 80 below 0.16, 60 below 0.2, 40 below 0.3 and 20 below 0.6. Each further doubling of micrometres halves the
+  /// magnification, down to 1.25. Default (0): `level` or `mpp` decides.
   double magnification = 0;
   std::int32_t size = 256;   ///< pixels on each side of a record's image: 1 to 65,536
   std::int32_t stride = 0;   ///< pixels from one place to the next, across and down. Default (0): `size - overlap`
@@ -102,12 +103,14 @@ struct Slides {
   /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
   /// missing cell is an error.
   ///
-  /// A line names a slide by the name of its file, with or without the ending, and with or without folders before it.
+  /// A line names a slide by the name of the slide's file, with or without the ending, and with or without folders
+  /// before the name.
   /// - It is an error if several files have the name.
-  /// - A relative path must be the end of the file's path.
+  /// - A relative path must be the end of the path of the slide's file.
   /// - An absolute path of an existing file names that file, or a copy of it with the same number of bytes.
-  /// - For a copy, and for a path of another machine, the ends of both paths must agree: the file's name and at least
-  ///   one folder. If all absolute paths are in one folder, the file's name is enough.
+  /// - For a copy, and for a path of another machine, the path's end must agree with the end of the path of the slide's
+  ///   file. The end is the file's name and at least one folder. If all absolute paths are in one folder, the file's
+  ///   name is enough.
   /// - A line that names no slide is skipped.
   std::string labels = {};
   // What changes results.
@@ -116,14 +119,15 @@ struct Slides {
   /// several, the one in which the most names have the file's own ending is used. If columns are still tied and name
   /// different slides, opening throws.
   std::string slide_column = {};
-  /// The columns that become fields. Default (empty): all except `slide_column`, `group` and `mpp_column`.
+  /// The columns that become fields. Default (empty): all columns that have a name, except `slide_column`, `group` and
+  /// `mpp_column`.
   std::vector<std::string> columns = {};
   /// The column that says which slides belong together, a patient's for example, for splits by group. Default (empty):
   /// each slide is a group.
   std::string group = {};
-  /// The column with the micrometres per pixel of level 0, 0.05 to 20. Its values replace those of the files. If a cell
-  /// is missing, the file's value stays. The column becomes a field only if `columns` names it. Default (empty): no
-  /// column.
+  /// The column with the micrometres per pixel of level 0, 0.05 to 20. Its values replace those of the files. For a
+  /// slide with a value, the magnification in the file is ignored too. If a cell is missing, the file's values stay.
+  /// The column becomes a field only if `columns` names it. Default (empty): no column.
   std::string mpp_column = {};
   /// Micrometres per pixel of level 0 for slides whose files don't have this number. Default (0): such slides can't be
   /// read by `mpp`. By `magnification`, they can be read only if the file has the magnification of level 0.
@@ -136,10 +140,9 @@ struct Slides {
   /// What to do with slides that have no line in `labels`. Default: throw an error.
   Unlisted unlisted = Unlisted::refuse;
   /// Index of the first file to open, for processes that share a cohort (`Rank::items_of`). Files before it have no
-  /// records.
-  /// Names, numbers of slides, classes and fields are the same as if all files were opened. If the parts of all
-  /// processes are read one after the other, their records are the records of all files. Files of regions are read for
-  /// all slides, because their classes are needed. An `index` must have all slides.
+  /// records. Names, numbers of slides, classes and fields are the same as if all files were opened. If the parts of
+  /// all processes are read one after the other, their records are the records of all files. Files of regions are read
+  /// for all slides, because their classes are needed. An `index` must have all slides, also those that are not opened.
   std::size_t first_file = 0;
   /// Number of files that are opened, from `first_file` on. Default: all.
   std::size_t file_count = ~std::size_t{0};
@@ -158,16 +161,17 @@ struct Slides {
   /// twice is one record. Each place takes 8 bytes of memory. A slide can't be read if the places of its list are
   /// larger or smaller than records, or if the list is for a slide of another size.
   std::vector<SlideCoords> coords = {};
-  /// If true, the size of places in `coords` is ignored: records begin at these places.
+  /// If true, the size of places in `coords` is ignored. Records begin at these places, and have `size` pixels on each
+  /// side.
   bool coords_of_any_size = false;
-  /// Which places are records, by the tissue that they show. Masks of tissue are made on all cores when the slides are
-  /// opened. For this, a coarse level of each slide is decoded, or level 0 if there is no coarser level.
+  /// Which places are records, by the tissue that they show. Masks of tissue are made on all cores, at most 16, when
+  /// the slides are opened. For this, a coarse level of each slide is decoded, or level 0 if there is no coarser level.
   SlideTissue tissue = {};
   /// Which places are records, by the regions that they are in, and which class they show. The files of regions are
-  /// read on all cores when the slides are opened.
+  /// read on all cores, at most 16, when the slides are opened.
   SlideRegions regions = {};
-  /// Whether to measure how each slide is stained, for `normalize_stain`. Stains are measured on all cores when the
-  /// slides are opened. For this, a few hundred squares of each slide are decoded.
+  /// Whether to measure how each slide is stained, for `normalize_stain`. Stains are measured on all cores, at most 16,
+  /// when the slides are opened. For this, a few hundred squares of each slide are decoded.
   SlideStain stain = {};
   // What changes only speed and memory.
   /// A saved index (`write_slide_index`) of these slides. Opening then reads facts about slides from the index, and a
@@ -175,23 +179,23 @@ struct Slides {
   ///
   /// Give the same options as when the index was made. Only `order`, `pad_color`, `unlisted`, `regions.missing`, names
   /// of fields, columns of `labels` and options that change only speed may differ. `files`, `paths`, `first_file` and
-  /// `file_count` may choose some of the index's slides. Give `coords` and `mpp_column` again. Each slide must have the
-  /// same list in the same order, and the same micrometres in its line.
+  /// `file_count` may choose some of the index's slides. If the index was made with `coords` or `mpp_column`, give them
+  /// again. Each slide must have the same list in the same order, and the same micrometres in its line.
   ///
   /// Opening throws Error(invalid_argument) if
   /// - the index was made with other options, lists or micrometres, or lacks a slide;
   /// - the index was made with other files of regions, or with other files of a DICOM series or a MIRAX slide;
   /// - the index was made with a different version of OpenSlide.
   ///
-  /// The size and some bytes of each slide's file are compared with the index. If they differ, each record of the slide
-  /// is an error.
+  /// When a slide is opened, the size and some bytes of its file are compared with the index. If they differ, each
+  /// record of the slide is an error.
   std::string index = {};
   std::size_t max_open_files = 128;  ///< limit on open files; the file read longest ago is closed first. At least 1
   /// Bytes of memory for the positions of tiles in their files, for all slides together. A tile takes 8 to 16 bytes. If
   /// this memory is full, the positions of further slides' tiles are read together with the tiles.
   std::size_t max_kept_bytes = std::size_t{32} << 20;
   /// Bytes of decoded tiles that OpenSlide may keep, for all slides together. OpenSlide before version 4 keeps up to 32
-  /// MiB per open slide. So fewer slides stay open, but at least one for each thread that reads.
+  /// MiB per open slide. With such a version, fewer slides stay open, but at least one for each thread that reads.
   std::size_t max_openslide_bytes = std::size_t{256} << 20;
 };
 
@@ -219,7 +223,7 @@ struct SlideInfo {
   /// level.
   std::string missing_levels = {};
   /// Which images of the file are not read although they are at least a quarter as large as the image that is read.
-  /// Empty if there are none.
+  /// Empty if there are no such images.
   std::string unread_images = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres per pixel of level 0; 0 if not known
   double magnification = 0;                        ///< magnification of the objective; 0 if the file has none
@@ -235,14 +239,15 @@ struct SlideInfo {
   std::string openslide = {};
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of `level` in the file; 0 if not known
   std::uint64_t places = 0;                      ///< number of places of the slide's grid, or of its list
-  /// The slide's first record in the source, and its number of records. Records are its places, except places that
-  /// `tissue` or `regions` leaves out.
+  /// The number of the slide's first record in the source, and how many records the slide has. Records are the slide's
+  /// places, except places that `tissue`, `regions` or a view leaves out.
   std::uint64_t first = 0, records = 0;
   std::string region_file = {};  ///< the file with the slide's regions; empty if there is none
-  /// How the slide is stained. None if `Slides::stain` doesn't ask for it, or if the slide has no record.
+  /// How the slide is stained. None if `Slides::stain` doesn't ask for it, or if the slide has no record or can't be
+  /// read.
   std::optional<StainFit> stain = {};
-  /// True if each record consists of whole tiles of the file that no other record needs. Tiles are then decoded
-  /// directly into the batch.
+  /// True if Penstock decodes the slide, `resampled` is false, and no two records need the same tile of the file. Tiles
+  /// are then decoded directly into the batch.
   bool whole_tiles = false;
   /// True if `Slides::first_file` and `file_count` exclude the slide.
   bool passed_over = false;
@@ -261,31 +266,35 @@ struct SlidePlace {
 ///
 /// Opening reads each file's directories. If `Slides::tissue` or `stain` needs a mask, opening also reads the level
 /// that the mask is made of; for `stain`, it also reads some of the tissue. The source keeps a few hundred bytes per
-/// slide, a bit per place if there is a mask, and the positions of tiles up to `Slides::max_kept_bytes`.
+/// slide, a bit per place if `tissue` or `regions` chooses places, and the positions of tiles up to
+/// `Slides::max_kept_bytes`.
 ///
-/// If records are whole tiles, and no two records share a tile, tiles are decoded directly into the rows of a batch.
-/// Otherwise the tiles of the file are blocks. A loader keeps decoded tiles within `LoaderOptions::max_block_bytes`. If
-/// a tile would not stay in this memory until it is needed again, only the part that a record needs is decoded.
-/// `Pipeline::plan()` reports how slides are read. Images are promised (PromisedImage): if a crop follows, only the
-/// crop's box is decoded. If a filter on other fields removes a record, the record's image is not decoded.
+/// If no two records of a slide need the same tile (`SlideInfo::whole_tiles`), tiles are decoded directly into the rows
+/// of a batch. Otherwise the tiles of the file are blocks, except for slides that OpenSlide reads, and slides whose
+/// level is made so much smaller that records share few tiles. A loader keeps decoded tiles within
+/// `LoaderOptions::max_block_bytes`. If a tile would not stay in this memory until it is needed again, only the part
+/// that a record needs is decoded. `Pipeline::plan()` reports how slides are read. Images are promised (PromisedImage):
+/// if a crop follows, only the crop's box is decoded. If a filter on other fields removes a record, the record's image
+/// is not decoded.
 ///
 /// A bad tile is an error only for the records that need it. A tile is bad if it is empty (0 bytes) or beyond the
 /// file's end, if its data are damaged, or if its size differs from what the file says. Errors name the file, and the
 /// tile by its level and its top left pixel at that level. Damage is found if the tile is decoded whole. If only a part
 /// of the tile is decoded, damage in the rest is found only with `check({.verify = true})`.
 ///
-/// A slide that can't be opened is one record. Reading this record throws the error, so `on_error` of the pipeline
-/// decides what happens. Reading throws Error(io) if the file's size or time of change is not the same as when the
-/// slide was opened. If another file takes the file's name, the old file is read as long as it stays open. When it has
-/// to be opened again, reading throws Error(io).
+/// A slide that can't be read has one record. Reading this record throws the slide's error, so `on_error` of the
+/// pipeline decides what happens. Reading throws Error(io) if the file's size or time of change is not the same as when
+/// the slide was opened. If another file takes the file's name, the old file is read as long as it stays open. When the
+/// slide has to be opened again, reading throws Error(io).
 class PENSTOCK_API SlideSource {
  public:
   /// Opens the slides.
-  /// @throws Error(not_found) if no file fits the pattern, or `labels` does not exist.
+  /// @throws Error(not_found) if no file fits the pattern, or if `labels`, `regions.folder` or `index` does not exist.
   /// @throws Error(invalid_argument) if
   /// - the options can't work;
   /// - a file is given twice, also by another name or a link;
   /// - a slide has no line in `labels`, and `unlisted` is `refuse`;
+  /// - a slide has no file of regions, and `regions.missing` is `refuse`;
   /// - a column does not exist, a cell is missing, or a number fits neither i64 nor f32.
   /// @throws Error(corrupt) if `labels` is not a CSV file.
   explicit SlideSource(Slides options);
@@ -298,7 +307,8 @@ class PENSTOCK_API SlideSource {
   std::uint64_t blocks() const noexcept;
   /// Size of a tile's pixels in bytes. @throws Error(not_found) past the end.
   std::uint64_t block_bytes(std::uint64_t block) const;
-  /// Appends the tiles that a record needs, row by row; none if tiles are decoded directly into the batch.
+  /// Appends the tiles that a record needs, row by row. Appends nothing if the tiles of the record's slide are not
+  /// blocks.
   /// @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
   /// Returns true for every block, because `read` works without blocks too.
@@ -306,7 +316,7 @@ class PENSTOCK_API SlideSource {
   /// Decodes a whole tile into `bytes`, u8 [tile_height, tile_width, 3], and checks it to its end.
   /// @throws Error(corrupt) if the tile's data are damaged; Error(io) if the file can't be read or was changed.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
-  /// Promises the image. @throws the slide's error, if the slide can't be read.
+  /// Promises the image, and sets the other fields. @throws the slide's error, if the slide can't be read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
   /// The source's name in errors and `plan()`.
@@ -318,8 +328,8 @@ class PENSTOCK_API SlideSource {
   /// Returns "NAME/y_x". y and x are the record's top left pixel at level 0. Both numbers have 6 digits, or more if the
   /// slide's longer side needs more, so that the keys of a slide ascend row by row. NAME is the name of the file
   /// without its ending (".ome.tif" is one ending). If two slides would have the same name, the names of all slides are
-  /// their files' paths below the common folder, without the ending. If these are the same too, they keep their
-  /// endings.
+  /// their files' paths below the common folder, without the ending. If two of these are the same too, all names keep
+  /// their endings.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// Returns where the record is. Reads nothing. @throws Error(not_found) past the end.
@@ -340,19 +350,22 @@ class PENSTOCK_API SlideSource {
   std::vector<std::string> notes() const;
   /// A line for each reason why files, or lines of `labels`, have no records: slides without a line, slides that are
   /// smaller than `size`, lines that name no slide. Further lines report
-  /// - folders that `labels` names for slides, if they have no slide;
+  /// - places that are left out, by `tissue`, by `regions`, or because they are beyond the slide;
+  /// - a folder that `labels` names, if the slides are in another folder;
   /// - the column that was chosen for the slides' names, if another column could be meant;
   /// - columns that became classes although most of their cells are numbers;
-  /// - slides whose regions were moved by OpenSlide's bounds.
+  /// - slides whose regions were moved by OpenSlide's bounds, annotations that were skipped, and classes that no slide
+  ///   has;
+  /// - levels, images and parts of masks that can't be read.
   ///
   /// `notes` has these lines too.
   std::vector<std::string> left_out() const;
 
   /// Returns a view of the records that have one of these values in `field`. The field is `slide`, a column of whole
   /// numbers or classes, or the field of `regions.field`. A view takes a bit per place, and shares open files and
-  /// decoders. `mix` over such views draws classes in equal parts, without memory for each record. Some slides can't be
-  /// read. A view by a column includes such a slide if the slide's line has one of the values. A view by
-  /// `regions.field` always includes it. @throws Error(invalid_argument) for any other field.
+  /// decoders. `mix` over such views draws classes in equal parts, without memory for each record. A slide that can't
+  /// be read has one record. A view by a column has this record if the slide's line has one of the values. A view by
+  /// `regions.field` always has it. @throws Error(invalid_argument) for any other field.
   SlideSource only(std::string_view field, std::initializer_list<std::int64_t> values) const;
   /// Does the same for the classes with these names.
   /// @throws Error(not_found) if the field does not have such a class.

@@ -19,14 +19,15 @@ struct SlideCoords {
   /// If no slide fits, `_patches` at the end, which TRIDENT adds, is ignored.
   std::string slide = {};
   std::vector<std::array<std::int32_t, 2>> at = {};  ///< x and y of each place's top left pixel, at level 0
-  /// Size of a place: pixels of `level` on each side. If records of the slide are larger or smaller, the slide is an
-  /// error. Default (0): the size is not known, and not checked.
+  /// Size of a place: pixels of `level` on each side. If records differ from this size by more than 3 % and by more
+  /// than a pixel of level 0, the slide can't be read, except with `Slides::coords_of_any_size`. Default (0): the size
+  /// is not known, and not checked.
   double size = 0;
   std::int32_t level = 0;  ///< the stored level that `size` counts pixels of
   /// Pixels of level 0 per pixel of `level`, on each side. Default (0): the quotient of the levels' sizes.
   double downsample = 0;
-  /// Size of the slide, in pixels of level 0. If the slide has another size, the slide is an error. A difference of
-  /// less than one pixel of `level` is accepted. Default (0): the size is not known, and not checked.
+  /// Size of the slide, in pixels of level 0. If the slide has another size, the slide can't be read. A difference of
+  /// less than `downsample` pixels is accepted. Default (0): the size is not known, and not checked.
   std::int64_t slide_width = 0, slide_height = 0;
   std::string file = {};  ///< the file that the list was read from, for errors
 };

@@ -27,15 +27,18 @@ struct SlidePicture {
 /// Draws a slide for people to look at. The picture shows which places are records.
 ///
 /// The slide is in the picture's top left corner. Each pixel of the slide in the picture is the mean of k x k pixels of
-/// a stored level. This is the coarsest level whose longer side has at least `side` pixels, or the finest level if no
-/// level is that large. The number k is the smallest whole number for which the longer side has at most `side` pixels.
+/// a stored level that can be read. This level is the coarsest one whose longer side has at least `side` pixels. If no
+/// level is that large, it is the finest one. The number k is the smallest whole number for which the longer side has
+/// at most `side` pixels.
 ///
 /// - Records are bright, and each has an outline. If places are smaller than 5 pixels of the picture, records have a
-///   tint instead, and one outline around all records.
-/// - Places that are left out are grey. They show too little tissue, or `Slides::regions` leaves them out.
+///   tint instead, and the area of all records has an outline.
+/// - Places that are left out are grey. They show too little tissue, `Slides::regions` leaves them out, or they are not
+///   in the view (`SlideSource::only`).
 /// - Parts that no place covers are grey with stripes.
 /// - The edge of the tissue is drawn if `Slides::tissue` needs a mask.
-/// - The edges of the classes of regions are drawn. The files of regions are read again for this.
+/// - The edges of regions are drawn, for the classes that records may show and the classes of `SlideRegions::exclude`.
+///   The files of regions are read again for this.
 /// - Parts that can't be read have a colour of their own.
 ///
 /// With `caption`, the text below the slide says
@@ -44,13 +47,13 @@ struct SlidePicture {
 /// - how many places were left out, and why;
 /// - what the colours mean.
 ///
-/// If the size of a pixel is known, a scale is drawn too. The picture is wide enough for the text, so it may be wider
-/// than the slide.
+/// If the size of a pixel is known, a scale bar is drawn too. The picture is wide enough for the text, so it may be
+/// wider than the slide.
 ///
 /// Opens the slide's file again, and decodes the levels that the picture and the mask are made of, on the calling
 /// thread. Drawing takes a moment if the file has coarse levels, and otherwise as long as decoding level 0. It needs
 /// about 15 bytes of memory per pixel of the picture, and the memory that the mask took when the source was opened. The
-/// picture doesn't refer to the source. Any thread may call it.
+/// picture doesn't refer to the source. Any thread may call `draw_slide`.
 ///
 /// @throws Error(not_found) if the source has no such slide.
 /// @throws the slide's own error (`SlideInfo::failure`), if the slide can't be read.
@@ -60,7 +63,7 @@ struct SlidePicture {
 PENSTOCK_API SlidePicture draw_slide(const SlideSource& source, std::size_t slide,
                                      const SlidePictureOptions& options = {});
 
-/// Writes the picture as a PNG. Replaces a file of that name as a whole. Until the new file is complete, its name is
+/// Writes the picture as a PNG. Replaces an existing file as a whole. Until the new file is complete, its name is
 /// `path` + ".new". A file that can't be completed is removed. Any thread may call it, but only one at a time for the
 /// same file.
 /// @throws Error(io) that names the file; Error(not_found) if the folder does not exist.

@@ -30,10 +30,10 @@ namespace penstock {
 /// the largest whole number for which a pixel is not larger than `mpp` micrometres, and at least 1. If a slide's file
 /// doesn't have the size of a pixel, level 0 is assumed to have half a micrometre per pixel.
 ///
-/// A pixel is in a polygon if its centre is. The centre is in the polygon if an odd number of edges of the polygon's
-/// rings cross the centre's row at the centre or to the left of it. An edge crosses the rows from its upper end
-/// (included) to its lower end (excluded). For a PNG, a pixel has the value at its centre. A pixel is in a class if it
-/// is in one of the regions of the class.
+/// A pixel is in a polygon if the pixel's centre is in the polygon. The centre is in the polygon if an odd number of
+/// edges of the polygon's rings cross the centre's row at the centre or to the left of it. An edge crosses the rows
+/// from its upper end (included) to its lower end (excluded). With a PNG, a pixel has the value that the PNG has at the
+/// pixel's centre. A pixel is in a class if it is in one of the regions of the class.
 struct SlideRegions {
   /// The folder with the files. Default (empty): regions are not used.
   std::string folder = {};
@@ -43,19 +43,19 @@ struct SlideRegions {
   /// of `include`.
   std::vector<std::string> exclude = {};
   /// A place is a record if at least this share of its pixels is in a class of `include`, and in no class of `exclude`.
-  /// If `include` is empty, it is a record if at least this share of its pixels is in no class of `exclude`. 0 to 1.
-  /// With 0, at least one pixel is required. A place has the same pixels as for `SlideTissue`; the part of a place
+  /// If `include` is empty, a place is a record if at least this share of its pixels is in no class of `exclude`. 0 to
+  /// 1. With 0, at least one pixel is required. A place has the same pixels as for `SlideTissue`; the part of a place
   /// outside of the slide doesn't count.
   double least = 0.5;
   /// Name of a field, i64, with the class that a record shows. Default (empty): no such field.
   ///
   /// The class is one of `include`. If `include` is empty or has "*", it is any class that is not in `exclude`. It is
-  /// the class that has the most pixels of the record, not counting pixels in a class of `exclude`. If classes have the
-  /// same number, it is the class whose name comes first. Classes are numbered from 0 in the order of their names'
-  /// bytes, and the schema has their names.
+  /// the class that has the most pixels of the record, not counting pixels in a class of `exclude`. If several classes
+  /// have equally many pixels, it is the class whose name comes first. Classes are numbered from 0 in the order of
+  /// their names' bytes, and the schema has their names.
   ///
-  /// If `include` is empty, a record may show no class. The field is then the number 0, whose name is empty. This
-  /// happens if the share of the record's pixels in classes is less than `least`, or is 0.
+  /// If `include` is empty, a record may show no class. Its field is then 0, the number of a class whose name is empty.
+  /// A record shows no class if the share of its pixels in classes is less than `least`, or is 0.
   std::string field = {};
   /// Largest size of a pixel of the coarse grid, in micrometres: 0.05 to 200. A slide can't be read if it would have
   /// more than 134 million of these pixels.

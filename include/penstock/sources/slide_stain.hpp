@@ -30,7 +30,8 @@ namespace penstock {
 struct SlideStain {
   /// The method that measures stains. Default (none): stains are not measured.
   std::optional<StainMethod> method = {};
-  /// Largest number of squares that are read: 1 to 4096. Each takes up to 48 KiB of memory while the slide is opened.
+  /// Largest number of squares that are read: 1 to 4096. Each square takes up to 48 KiB of memory while the slide is
+  /// opened.
   std::int32_t patches = 256;
   /// Name of the field with the slide's fit: f32 [8] or [6], like `StainFit::values`.
   std::string field = "stain";

@@ -25,7 +25,8 @@ enum class WebDatasetKind : std::uint8_t {
   bytes,      ///< u8[?], as they are
   integer,    ///< i64[], from decimal digits, which may have white space around them
   /// NumPy's .npy, in C order and little-endian. Dtype and rank are those of the first array in the first 100 samples;
-  /// opening fails if none of these samples has an array. A dimension that differs among these samples is `dynamic`.
+  /// opening fails if none of these samples has an array that can be read. A dimension that differs among these samples
+  /// is `dynamic`.
   array,
 };
 
@@ -51,12 +52,13 @@ struct WebDataset {
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
   /// - a list of stores that `penstock merge` wrote, "X.json".
   ///
-  /// Braces keep the order in which they are written. Files that a folder or a wildcard finds are ordered as people
-  /// count: 2 comes before 10.
+  /// Files from braces come in the order in which the braces list them. Files that a folder or a wildcard finds are
+  /// ordered as people count: 2 comes before 10.
   std::string path;
   // What changes results.
-  /// The fields. Default (empty): one field for each extension that more than half of the first 100 samples of the
-  /// first shard have. The fields get the names for which WebDatasetSink writes these extensions:
+  /// The fields. Default (empty): the first 100 samples of the first shard with samples decide. Each extension that
+  /// more than half of these samples have becomes a field. The fields get the names for which WebDatasetSink writes
+  /// these extensions:
   /// - jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", if no sample has two of these
   ///   extensions. Otherwise only the first of these extensions that exists is "image". If only bin exists, the field
   ///   is "bin";
@@ -66,7 +68,7 @@ struct WebDataset {
   /// Other fields are named like their extensions. So are fields that would otherwise have the same name.
   std::vector<WebDatasetField> fields = {};
   /// Names of the classes that the numbers of the field `label` stand for. Default (empty): the lines of a file next to
-  /// the shards. For shards PATH-000000.tar and so on, it is PATH-classes.txt, which WebDatasetSink writes, or
+  /// the shards. For shards PATH-000000.tar and so on, this file is PATH-classes.txt, which WebDatasetSink writes, or
   /// classes.txt in their folder. For any other field of numbers, the file is PATH-classes-NAME.txt, with the field's
   /// name as NAME. The schema has the names of the classes.
   ClassNames classes = {};
@@ -75,24 +77,29 @@ struct WebDataset {
   unsigned threads = 0;
   /// If true, the kernel's readahead stays on: good for reading in order, bad for shuffled reading.
   bool read_ahead = false;
-  /// How members are read. With `FileAccess::read`, it is also an error if a shard was replaced while it is open.
+  /// How members are read. With `FileAccess::read`, reading also throws if a shard was cut short or replaced after it
+  /// was opened.
   FileAccess access = FileAccess::map;
 };
 
-/// Reads samples of one WebDatasetSource. Values are views of the shard's memory map, or copies with
-/// `FileAccess::read`. Only one thread may use a reader at a time. It may outlive its source.
+/// Reads samples of one WebDatasetSource. Values of `bytes` and `array` are views of the shard's memory map, except
+/// arrays whose elements are not aligned there. Other values, and all values with `FileAccess::read`, are copies. Only
+/// one thread may use a reader at a time. A reader may outlive its source.
 class PENSTOCK_API WebDatasetReader {
  public:
   ~WebDatasetReader();
   /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
   /// @throws Error(corrupt) if the sample lacks a field, has a field twice, or a member does not have the form of its
   /// kind.
-  /// @throws Error(unsupported) if the member is a link. Also if it is an array in Fortran order or big-endian, with
-  /// more than 8 dimensions, or with elements that are not numbers.
-  /// @throws Error(io) if the shard has changed, with `FileAccess::read`.
+  /// @throws Error(unsupported) if
+  /// - a member is a link, a device or sparse, or its type is unknown;
+  /// - a member's name is an absolute path, leads out of its folder, or has control characters;
+  /// - an array is in Fortran order or big-endian, has more than 8 dimensions, or has elements that are not numbers.
+  /// @throws Error(limit_exceeded) if a member's name has more than 65,536 bytes; Error(not_found) past the end.
+  /// @throws Error(io), only with `FileAccess::read`, if the shard was cut short or replaced.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Prepares for reading these samples next, in this order: fetches the beginning of each sample before the sample is
-  /// read.
+  /// Prepares for reading these samples next, in this order. Before each sample is read, prefetches the beginning of
+  /// each of its members. Does nothing with `FileAccess::read`.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -106,19 +113,20 @@ class PENSTOCK_API WebDatasetReader {
 /// Immutable; copies share the open shards. Any thread may use it.
 ///
 /// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out.
-/// Members that have no key in WebDataset are left out too: their base names have no dot or begin with a dot, or are of
-/// the form `__name__`. Links, devices and other members without data of their own are errors of their sample. Shards
-/// should not change while they are open. A shard that is cut short ends the process by SIGBUS, unless `access` is
-/// `FileAccess::read`.
+/// Members that have no key in WebDataset are left out too: their base names have no dot or begin with a dot, or their
+/// paths begin and end with `__`. Links, devices and other members without data of their own are errors of their
+/// sample. Shards should not change while they are open. If a shard is cut short while it is open, reading it ends the
+/// process by SIGBUS. With `FileAccess::read`, reading throws instead.
 class PENSTOCK_API WebDatasetSource {
  public:
-  /// Opens the shards: reads the header of every member, but no data. Keeps 16 bytes per field of a sample, 8 bytes per
-  /// sample, and the keys.
+  /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
+  /// other data. Keeps 16 bytes per field of a sample, 8 bytes per sample, and the keys.
   /// @throws Error(not_found) if a shard does not exist, the folder has no shards, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
-  /// - the pattern can't be read;
+  /// - the pattern's braces are wrong, or stand for more than a million files;
   /// - a file is given twice, also by different names;
-  /// - the fields can't be found;
+  /// - no fields are given, and none can be found;
+  /// - the given fields can't work;
   /// - WebDatasetSink has not finished the store.
   /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset.
   /// @throws Error(unsupported) if
@@ -143,8 +151,8 @@ class PENSTOCK_API WebDatasetSource {
   std::string file() const;
   /// The shard that has the sample. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// The member's path up to the first dot of its base name, without a leading "./", as bytes. Samples of different
-  /// shards may have the same key. @throws Error(not_found) past the end.
+  /// The sample's key: the path of its members up to the first dot of their base names, without a leading "./", as
+  /// bytes. Samples of different shards may have the same key. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// Hash of the shards' base names and sizes, of all samples' keys, of the positions of their members, and of
   /// `fields`.
@@ -159,20 +167,20 @@ class PENSTOCK_API WebDatasetSource {
 
   /// The fields as they were given, or found.
   const std::vector<WebDatasetField>& fields() const noexcept;
-  /// Counts the files in the shards that are not in a field, by extension (the first 100 extensions of a shard). The
+  /// Counts the files in the shards that belong to no field, by extension (the first 100 extensions of a shard). The
   /// entry "" counts files with further extensions, and files without a key.
   std::map<std::string, std::uint64_t> left_out() const;
   /// What the folder has besides shards: "12 files (.gz 8, .txt 4), 1 folder". Empty if it has only shards, or no
   /// folder was given. Hidden files, files of an operating system, and files that belong to the shards do not count.
   std::string passed_over() const;
-  /// The facts of `left_out` and `passed_over` as text, for `plan()`.
+  /// What `passed_over` returns, as a line for `plan()`. None if `passed_over` is empty.
   std::vector<std::string> notes() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard that has the sample. @throws Error(not_found) past the end.
   std::size_t shard_of(std::uint64_t index) const;
-  /// Number of shards without tar's end mark. They are read, but a shard that was cut off between two members has no
-  /// end mark either.
+  /// Number of shards without tar's end mark. Such shards are read without an error. But a shard that was cut off
+  /// between two members has no end mark either.
   std::uint64_t without_end() const noexcept;
   /// Number of members that `will_need` has asked the kernel for so far.
   std::uint64_t members_advised() const noexcept;

@@ -43,10 +43,11 @@ struct WebDatasetSinkOptions {
   /// - npy for any other field.
   ///
   /// Before this ending come the field's name and a dot: "mask.png", "box.npy". For a u8[?] field "image" and an i64[]
-  /// field "label", the extension is only the ending. In the name, a dot replaces '/', and '_' replaces every other
-  /// character except ASCII letters, digits, '-' and '_'. WebDatasetSource finds the names again by this rule, in lower
-  /// case. If an extension from this list ends in npy, the field is written as .npy. With any other extension from this
-  /// list, an i64[] field is written as digits, a u8[?] field as its bytes, and any other field as .npy.
+  /// field "label", the extension is only the ending. In the name, '/' becomes a dot. ASCII letters, digits, '-', '_'
+  /// and dots stay, and every other character becomes '_'. A dot at the beginning or end of the name, or after another
+  /// dot, becomes '_' too. WebDatasetSource finds the names again by this rule, in lower case. If an extension from
+  /// this list ends in npy, the field is written as .npy. With any other extension from this list, an i64[] field is
+  /// written as digits, a u8[?] field as its bytes, and any other field as .npy.
   std::vector<WebDatasetExtension> extensions = {};
   std::uint64_t max_samples = 10'000;  ///< largest number of samples per shard
   /// Largest size of a shard's file in bytes. A larger sample gets a shard of its own.
@@ -68,9 +69,9 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 
 /// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
 ///
-/// Names of a field's classes go into a file next to the shards, one name per line, beginning with number 0. The file
-/// is "PATH-classes.txt" for the field `label`, and "PATH-classes-NAME.txt" for other fields. Without names there is no
-/// such file.
+/// Names of a field's classes go into a file next to the shards, one name per line, beginning with the name of class 0.
+/// The file is "PATH-classes.txt" for the field `label`, and "PATH-classes-NAME.txt" for other fields. Without names
+/// there is no such file.
 ///
 /// Shards are ustar, with the same bytes for the same samples. Pax headers are used if a name or a size needs them.
 /// Keys are changed so that they can be file names. In the base name, '.' becomes '_'. Control characters, '\', '%',
@@ -78,12 +79,12 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 /// key, the second sample is refused.
 ///
 /// A run may be killed at any moment. Until `finish`, every shard's name ends in `.partial`, and
-/// `PATH.tar-unfinished.json` says how much was committed. WebDatasetSource refuses shards next to this JSON file. Only
-/// the process that holds the lock `PATH.tar-unfinished.json.lock` writes. Other processes that open the shards at that
-/// time are refused. A rerun of the same job continues after the last commit, and the finished shards are byte for byte
-/// the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). Finished shards
-/// of another job are refused. `PATH.tar-made-by.json`, which stays next to the shards, says what made the shards. Only
-/// one thread may use a sink at a time.
+/// `PATH.tar-unfinished.json` says how much was committed. While this JSON file exists, WebDatasetSource refuses the
+/// shards. Only the process that holds the lock `PATH.tar-unfinished.json.lock` writes. Another sink that opens the
+/// shards at that time is refused. A rerun of the same job continues after the last commit, and the finished shards are
+/// byte for byte the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`).
+/// Finished shards of another job are refused. `PATH.tar-made-by.json`, which stays next to the shards, says what made
+/// the shards. Only one thread may use a sink at a time.
 class PENSTOCK_API WebDatasetSink {
  public:
   /// Largest size of a written key in bytes. Longer names can't be unpacked on common file systems.
@@ -123,7 +124,9 @@ class PENSTOCK_API WebDatasetSink {
   /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
   /// @throws Error(io).
   void commit();
-  /// Finishes the shards. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
+  /// Finishes the shards. @throws Error(invalid_argument) if the store has fewer samples than `SinkJob::size`.
+  /// @throws Error(state_mismatch | invalid_argument) if that size is unknown, and an earlier run has committed samples
+  /// that this run lacks.
   void finish();
   /// The sink's name in errors.
   std::string name() const { return "webdataset"; }

@@ -25,8 +25,8 @@ struct BatchOptions {
   std::uint64_t max_bytes = 0;
   /// The field whose elements `max_tokens` limits. Set both options or neither.
   std::string tokens = {};
-  /// Limit on the sum of the first dimensions of the field `tokens`. A batch ends before the sample that would exceed
-  /// it. For a padded field, the sum is the number of rows times the longest row. Default (0): no limit.
+  /// Limit on the tokens of a batch. A row has as many tokens as the first dimension of the field `tokens`, after
+  /// padding. A batch ends before the sample that would exceed the limit. Default (0): no limit.
   std::uint64_t max_tokens = 0;
   /// Which samples share a batch.
   enum class By : std::uint8_t {
@@ -44,11 +44,11 @@ struct BatchOptions {
 /// Without `max_bytes`, `max_tokens` and `By::group`, each batch has exactly `rows` rows, except perhaps the last batch
 /// of an epoch. With one of these options, a batch is complete with any number of rows, so `tail` must be `keep`.
 /// A sample that exceeds `max_bytes` or `max_tokens` by itself is a bad sample.
-/// A field of varying shape needs `ragged` or `pad`, or has to be left out (`drop_fields`).
+/// A field of varying shape must have `ragged` or `pad`, or be left out before this stage (`drop_fields`).
 /// This stage ends the per-sample part of a pipeline.
 ///
 ///     from(images) | batch(64)                             // the last batch of an epoch may have fewer rows
-///     from(images) | batch(64, {.tail = Tail::drop})       // or is left out
+///     from(images) | batch(64, {.tail = Tail::drop})       // a batch with fewer rows is dropped
 ///     from(texts) | pad("text") | batch(512, {.tokens = "text", .max_tokens = 16'384})
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
 

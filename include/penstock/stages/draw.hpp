@@ -34,13 +34,13 @@ struct WeightedOptions {
 ///
 /// With replacement, each position of each epoch is an independent draw. A draw takes constant time. It uses an alias
 /// table that is built once and takes 16 bytes of memory per weight. A record's probability is off by at most 2^-60
-/// plus 2^-50 of the probability.
+/// plus 2^-50 times the probability.
 ///
 /// Without replacement, an epoch has `count` different records, drawn one after the other. Each draw chooses among the
 /// records that are left, by their weights. Each epoch draws again. The stage takes 8 bytes of memory per weight, and a
 /// table per epoch with 8 bytes per draw. When an epoch begins, building its table takes about 0.2 s per million
-/// weights. At least the tables of the last two epochs are kept; older tables are kept as long as all tables together
-/// take at most 64 MiB.
+/// weights. The tables of the two epochs used last are always kept. Up to 62 older tables are kept as long as all
+/// tables together take at most 64 MiB.
 /// @throws Error(invalid_argument) if
 /// - a weight is negative or not finite, or all weights are 0;
 /// - `count` is above 2^62 or, without replacement, above the number of weights above 0.
@@ -65,11 +65,11 @@ struct BalancedOptions {
 /// are equally frequent too. A class of weight 0 is never drawn.
 ///
 /// Without replacement, the frequencies are exact. If all weights are equal, the numbers of draws of two classes differ
-/// by at most 1, in an epoch and over many epochs. Classes are mixed in windows. A window has as many draws as there
-/// are classes, but at least 64, and each class has its share of them. All records of a class are drawn once before any
-/// of them is drawn again, also across the ends of epochs. Their order is new each time.
+/// by at most 1, in an epoch and over many epochs. Classes are mixed in windows of draws. A window has as many draws as
+/// there are classes, but at least 64, and each class has its share of them. All records of a class are drawn once
+/// before any of them is drawn again, also across the ends of epochs. Their order is new each time.
 /// With replacement, each position is an independent draw: first of a class, then of one of the class's records.
-/// Takes 8 bytes of memory per label and about 60 per class.
+/// Takes 8 bytes of memory per label and about 60 bytes per class.
 /// @throws Error(invalid_argument) if
 /// - there are no labels, or `count` is above 2^62;
 /// - a class weight is negative or not finite, or all are 0;
@@ -90,7 +90,7 @@ PENSTOCK_API Stage draw_balanced_by(std::string field, BalancedOptions options);
 /// Labels are read like those of `labels_of` when the stage joins a pipeline. Until the stage has joined, labels take 8
 /// bytes of memory per record.
 /// @throws Error(invalid_argument) if `labels` is set, because the field gives them.
-/// @throws When it joins a pipeline: what `labels_of` throws, what `draw_balanced` with labels throws, and
+/// @throws when it joins a pipeline: what `labels_of` throws, what `draw_balanced` with labels throws, and
 /// Error(invalid_argument) if the source is a stream.
 template <class Name>
   requires std::convertible_to<Name, std::string> Stage draw_balanced(Name field, BalancedOptions options = {}) {
@@ -99,10 +99,10 @@ template <class Name>
 
 /// Returns the values of a scalar integer or boolean field, one per record in order: labels for `draw_balanced`.
 /// Some sources get the values without reading whole records. A folder of files knows its classes; HDF5 reads only the
-/// field's dataset; LMDB reads only the value's bytes of each record, without comparing its checksum. Joined sources
-/// ask their parts. From any other source, labels_of reads every whole record once on the calling thread. That takes as
-/// long as reading an epoch on one thread. It runs no stage and decodes no image. Any thread may call it.
-/// @throws Error(schema_mismatch) if there is no such field.
+/// field's dataset; LMDB reads only the value's bytes of each record, without comparing the record's checksum. Joined
+/// sources ask their parts. From any other source, labels_of reads every whole record once on the calling thread. That
+/// takes as long as reading an epoch on one thread. It runs no stage and decodes no image. Any thread may call it.
+/// @throws Error(schema_mismatch) if there is no scalar integer or boolean field with this name.
 /// @throws Error(limit_exceeded) if a value does not fit into an int64.
 /// @throws Error(invalid_argument) if the source gives labels for a different number of records.
 /// @throws What reading throws, with the record's index and key.

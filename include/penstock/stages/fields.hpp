@@ -20,12 +20,13 @@ PENSTOCK_API Stage select_fields(std::vector<std::string> names);
 PENSTOCK_API Stage drop_fields(std::vector<std::string> names);
 
 /// Gives a field another name. The field keeps its slot, its values and its settings for rows (`pad`, `ragged`,
-/// `bucket`). Moves no bytes; image stages on either side of it still fold.
+/// `bucket`). Moves no bytes; image stages before and after this stage still fold.
 /// @throws Error(schema_mismatch) if there is no field `from`.
 /// @throws Error(invalid_argument) if there is a field `to` already.
 PENSTOCK_API Stage rename(std::string from, std::string to);
-/// Overload of `rename` for literals. After `using namespace penstock`, it makes an unqualified call ambiguous. Without
-/// this overload, such a call would reach the C library's `rename`, which renames files.
+/// Overload of `rename` for literals. After `using namespace penstock`, this overload makes an unqualified call
+/// ambiguous, which is an error. Without the overload, such a call would reach the C library's `rename`, which renames
+/// files.
 inline Stage rename(const char* from, const char* to) { return rename(std::string(from), std::string(to)); }
 
 }  // namespace penstock

@@ -57,8 +57,8 @@ Stage filter(F, FilterOptions = {}) {
   return detail::make_filter(nullptr, {}, DType::u8, 0, {});
 }
 
-/// Leaves out the samples for which `f` of the field's value is false. Checks the field's dtype and rank when the stage
-/// joins a pipeline:
+/// Leaves out the samples for which `f` returns false for the field's value. Checks the field's dtype and rank when the
+/// stage joins a pipeline:
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>

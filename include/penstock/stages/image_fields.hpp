@@ -20,7 +20,8 @@ struct ImageField {
   Filter filter = Filter::linear;
 };
 
-/// Returns a field whose values are labels. The stage resamples it by nearest, so that no new value appears.
+/// Returns a field whose values are labels. An image stage resamples it with `Filter::nearest`, so no new value
+/// appears.
 inline ImageField mask(std::string name) { return {std::move(name), Filter::nearest}; }
 
 /// The fields of one image stage, which draws once for all of them:
@@ -33,8 +34,8 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 /// A field that is given without a filter is an image (`Filter::linear`) if it is the first field, else a mask
 /// (`Filter::nearest`). The stage draws its parameters from the shape of the first field, so the result of the first
 /// field does not depend on the others. All fields get the same parameters; their numbers of channels may differ. If
-/// the fields of a sample differ in height or width at this stage, the sample is an Error(unsupported), which names
-/// both shapes.
+/// the fields of a sample differ in height or width at this stage, the sample fails with Error(unsupported), which
+/// names both shapes.
 class PENSTOCK_API ImageFields {
  public:
   /// One field, an image.

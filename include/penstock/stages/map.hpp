@@ -24,18 +24,19 @@ namespace penstock {
 struct MapOptions {
   std::string name = "map";  ///< name of the stage in plans, errors and random keys
   std::string out = {};      ///< the field to write. Default (empty): the field that is read
-  /// The result's shape. Default: the input's shape. If an `Output` sets the shape of each sample, the default is any
-  /// shape; set `shape` to say which dimensions are known, for instance {80, dynamic}.
+  /// The result's shape. Default: the input's shape. If the callable sets each sample's shape through an `Output`, all
+  /// dimensions vary by default. Then `shape` may fix some of them, for instance {80, dynamic}.
   std::optional<Shape> shape = {};
   std::uint64_t version = 0;  ///< result option: raise the version when the callable's result changes
   /// Names of the classes that the result's numbers stand for. Default: none, because the callable may change the
   /// meaning of the numbers.
   ClassNames classes = {};
-  /// Whether the result's numbers stand for the same classes as the field that is read. Then `classes` must be empty.
+  /// Whether the result's numbers stand for the same classes as the field that is read. If true, `classes` must be
+  /// empty.
   bool keep_classes = false;
 };
 
-/// Makes a stage of a transform of whole samples. `pipeline | MyTransform{}` does the same as `pipeline |
+/// Makes a stage that runs a transform on whole samples. `pipeline | MyTransform{}` does the same as `pipeline |
 /// map(MyTransform{})`.
 template <Transform F>
 Stage map(F f) {
@@ -57,7 +58,7 @@ Stage map(F) {
 /// Checks dtypes and ranks against the schema when the stage joins a pipeline. Optional members of the callable:
 /// - `void check(const Shape& in) const` throws Error(schema_mismatch) for shapes that the callable can't take.
 /// - `std::string describe() const` returns its result options, which become part of the fingerprint.
-/// - `std::uint64_t version() const` returns a number that is added to `options.version`, and is part of the
+/// - `std::uint64_t version() const` returns a number that is added to `options.version`. The sum is part of the
 ///   fingerprint too.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {

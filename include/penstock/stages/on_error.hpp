@@ -14,16 +14,16 @@ enum class OnError : std::uint8_t {
   replace,  ///< its row is made of another record, drawn by (seed, place) from the same order; at most 8 records are
             ///< tried
   mask,     ///< its row becomes zeros, with mask 0
-  drop,     ///< it is left out like by a filter; an epoch's number of batches is then known only at the epoch's end
+  drop,     ///< it is left out, as by a filter; an epoch's number of batches is then known only at the epoch's end
 };
 /// Settings of `on_error`. All are result options.
 struct ErrorPolicy {
   /// What happens to a sample that fails.
   OnError policy = OnError::fail;
-  /// The run ends when it has more bad samples than this.
+  /// The run ends when it has more bad samples than this. Default: no limit.
   std::uint64_t max_count = ~std::uint64_t{0};
   /// The run ends when the bad samples are more than this share of all samples so far. Applies from 1,000 samples on.
-  /// Samples that were dropped count as samples.
+  /// Bad samples that were dropped count as samples; samples that filters left out do not. Default: no limit.
   double max_share = 1.0;
   /// Streams only: the run ends when more consecutive samples than this fail, because a stream that always fails never
   /// ends. A sample that does not fail restarts the count, even if a filter leaves it out. A resume restarts the count

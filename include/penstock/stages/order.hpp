@@ -36,9 +36,9 @@ struct ShuffleOptions {
 /// With `blocks`, the stage must stand directly after the source, or after orders that keep a block's records together,
 /// and are the same in every epoch. These orders are take, skip, and split by key or group. The stage goes through
 /// their records once when the pipeline is built.
-/// The table of an epoch takes 16 bytes of memory per block. It is built from the seed when the epoch begins. At least
-/// the tables of the last two epochs are kept; older tables are kept as long as all tables together take at most 64
-/// MiB.
+/// The table of an epoch takes 16 bytes of memory per block. It is built from the seed when the epoch begins. The
+/// tables of the two epochs used last are always kept. Up to 62 older tables are kept as long as all tables together
+/// take at most 64 MiB.
 ///
 /// Ranks that share each batch (`for_rank`) all read the same blocks, and each rank decodes these blocks. `.ranks = n`
 /// avoids that: it cuts the order of blocks into n equal stretches, and each stretch supplies 1/n of every batch. If
@@ -53,13 +53,14 @@ struct ShuffleOptions {
 /// at a time; each record takes about 3 KiB in addition to its bytes.
 /// @throws Error(invalid_argument) if
 /// - `blocks` is false, and `block_size`, `ranks` or `window_blocks` is not the default;
-/// - `blocks` is true, and `window` is set, or `window_blocks` or `ranks` is 0;
-/// - `ranks` is above 1, and the number of rows per batch varies or is not a multiple of `ranks`.
+/// - `blocks` is true, and `window` is set, or `window_blocks` or `ranks` is 0.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
 /// - the source is a stream, and `blocks` is set, or `window` is not 2 to 2^20;
 /// - the source is not a stream, and `window` is set;
 /// - with `blocks`, an order before it changes between epochs, or does not keep a block's records together;
 /// - with `blocks`, the source has no `block_ends` and `block_size` is not set, or there are more than 2^27 blocks.
+/// @throws Error(invalid_argument) when `batch` joins the pipeline, if `ranks` is above 1, and the number of rows per
+/// batch varies or is not a multiple of `ranks`.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// Keeps the first `n` records.
 PENSTOCK_API Stage take(std::uint64_t n);
@@ -100,9 +101,9 @@ struct BagOptions {
 /// group is left out. Bags come in rounds. A round has one bag of each class, in an order that is drawn again for each
 /// round. A batch of whole rounds has the same number of bags of each class.
 /// Groups of a smaller class come more than once per epoch. Within a class, the numbers of bags per epoch of two groups
-/// differ by at most 1. When a group comes again, its bag has records that it has not given yet, as long as enough of
-/// these are left for a whole bag. After that, bags are drawn from all its records again. Two consecutive bags of an
-/// epoch are never of one group.
+/// differ by at most 1. In an epoch, the bags of a group have different records until too few are left for a whole
+/// bag. Then bags are drawn from all records of the group again. Two consecutive bags of an epoch are never of one
+/// group.
 ///
 /// All epochs have the same length. For this, the groups of a class form sets of groups whose bags have the same size.
 /// The groups with at least `size` records are one set. For each n below `size`, the groups with n records are another
@@ -119,8 +120,8 @@ struct BagOptions {
 /// @throws Error(invalid_argument) when it joins a pipeline, if
 /// - it stands after an order that changes between epochs;
 /// - the source is a stream, or a record's key does not name a group;
-/// - with `balance`, a group's records have different values, or `min_size` leaves no group of a class;
-/// - with `balance`, an epoch has more than 2^27 bags.
+/// - `min_size` leaves no group or, with `balance`, no group of a class;
+/// - with `balance`, a group's records have different values, or an epoch would have more than 2^27 bags.
 /// @throws With `balance`, what `labels_of` throws.
 PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});
 
@@ -161,20 +162,24 @@ struct SplitOptions {
 ///
 /// By group with `stratify`, the split begins with the groups' hashes. Then groups are moved to other parts as long as
 /// that brings the parts nearer to their shares. Part p has n(p, v) of the N(v) records with value v, and should have
-/// the share s(p) of these records; the shares sum to 1. In the end, moving a single group to another part with a share
-/// would not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are few groups, several splits
-/// are made, and the split with the least sum is used.
+/// the share s(p) of these records; the shares sum to 1. In the end, moving a single group to another part would
+/// not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are few groups, several splits are
+/// made, and the split with the least sum is used.
 /// So validation has its share of each class, and each patient is in only one part. If groups are large, or a class has
 /// few groups, see `Pipeline::plan()`: it says how many records the part has, and which value is farthest from its
 /// share.
 /// The split depends on the shares, the salt, each group's name and each group's number of records of each value. It
 /// does not depend on the order of groups. When a group is added or removed, other groups may move to another part.
-/// @throws Error(invalid_argument) if an option is not allowed.
+/// @throws Error(invalid_argument) if
+/// - a share is negative or not finite, or all shares are 0;
+/// - there is no share number `part`;
+/// - `stratify` is set for a split by key.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
+/// - the source is a stream;
 /// - it splits by key or by group, and stands after another order;
 /// - it splits by key, and the source has no keys;
 /// - it splits by group, and a record's key does not name a group;
-/// - it splits by group, and a part with a share gets no group.
+/// - it splits by group, and this part has a share above 0 but gets no group.
 /// @throws With `stratify`, what `labels_of` throws.
 PENSTOCK_API Stage split(SplitOptions options);
 

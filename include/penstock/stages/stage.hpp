@@ -12,8 +12,8 @@ namespace detail {
 struct StageModel;
 }
 
-/// A stage of a pipeline, which is written after a `|`. Functions named after the stages make stages (`shuffle`, `map`,
-/// `batch`, …). A stage is immutable and cheap to copy, and can be used in several pipelines.
+/// A stage of a pipeline. It is written after a `|`. Each kind of stage is made by a function with its name (`shuffle`,
+/// `map`, `batch`, …). A stage is immutable and cheap to copy, and can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:
   /// For code of the library.

@@ -18,14 +18,14 @@ namespace penstock::testing {
 
 /// Settings of `check_block_source`.
 struct BlockSourceOptions {
-  /// Largest number of records that are read. They are spread over all records.
+  /// Largest number of records that are read. These records are spread over all records of the source.
   std::uint64_t records = 100;
   /// Number of threads that load and read at the same time.
   unsigned threads = 4;
   /// Whether `load(blocks(), …)` and `blocks_of(size(), …)` must throw an Error.
   bool refuses_past_the_end = true;
-  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): stored
-  /// JPEGs are not decoded.
+  /// Decoder for the stored JPEGs of promised images; set it to `jpeg_decoder()` with default options. Default (empty):
+  /// stored JPEGs are not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 

@@ -11,8 +11,8 @@
 namespace penstock::testing {
 
 /// A source of generated records for tests of a sink or a transform: {image: u8[?], label: i64[]}. Images have 0 to
-/// 3,000 bytes of noise, which is the same on every machine. A record's key is its index in 8 digits. Immutable; any
-/// thread.
+/// 3,000 bytes of noise, which is the same on every machine. A record's key is its index in at least 8 digits.
+/// Immutable; any thread.
 class PENSTOCK_API GeneratedRecords {
  public:
   /// Makes a source of `count` records.

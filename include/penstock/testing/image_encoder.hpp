@@ -28,10 +28,12 @@ struct ImageEncoderOptions {
                                     {40, 1, 3},
                                     {26, 19, 3, DType::u16},
                                     {12, 30, 1, DType::u16}};
-  /// The matching decoders, one per dtype that the encoder takes, which return images as they are stored. Each decodes
-  /// the files that it can decode. Default (empty): nothing is decoded.
+  /// Decoders for the encoder's files, which return images as they are stored. A file is decoded by the first of them
+  /// that returns the dtype and number of channels of the encoded image. Files of other images are not decoded. Default
+  /// (empty): nothing is decoded.
   std::vector<std::shared_ptr<const ImageDecoder>> decoders = {};
-  /// Files that the encoder may keep unchanged (`take`). The first of `decoders` opens them. Damaged files are skipped.
+  /// Files that the encoder may keep unchanged (`take`). The first of `decoders` opens them. Files that it can't decode
+  /// are skipped.
   std::vector<std::vector<std::byte>> files = {};
   unsigned threads = 4;  ///< threads that encode at the same time
 };

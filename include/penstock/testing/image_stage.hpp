@@ -21,10 +21,10 @@ namespace penstock::testing {
 struct ImageStageOptions {
   /// Shapes of the images that the stage is tried on, with generated pixels.
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
-  std::uint64_t epochs = 2;  ///< number of draws for each image and each neighbouring stage; at least 1
+  std::uint64_t epochs = 2;  ///< number of tested epochs, each with one draw per image; must be at least 1
   unsigned threads = 4;      ///< threads that draw and compose at the same time
-  /// Whether an image may give an Error of one sample (unsupported). If so, at least one image per number of channels
-  /// must still be good.
+  /// Whether the stage may fail for some images, with an Error of one sample like Error(unsupported). If true, it must
+  /// still succeed for at least one image of each number of channels.
   bool allow_bad_images = false;
 };
 

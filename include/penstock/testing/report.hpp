@@ -34,8 +34,8 @@ class PENSTOCK_API Report {
   const std::vector<Finding>& findings() const noexcept { return findings_; }
   /// Number of checks: comparisons of what a contract promises with what happened.
   std::uint64_t checks() const noexcept { return checks_; }
-  /// Returns a line per finding, "contract: evidence". Returns "" if there are no findings, but "nothing was checked"
-  /// if there were no checks either.
+  /// Returns a line per finding, "contract: evidence". Without findings, returns "" if there were checks, and "nothing
+  /// was checked" if there were none.
   std::string text() const;
 
  private:

@@ -19,16 +19,16 @@ namespace penstock::testing {
 
 /// Settings of `check_sink`.
 struct SinkOptions {
-  /// The samples to store. Default (empty): 60 generated records {image: u8[?], label: i64[]} with ascending keys of 8
-  /// digits.
+  /// Returns a source of the samples to store. Default (empty): 60 generated records {image: u8[?], label: i64[]} with
+  /// ascending keys of 8 digits.
   std::function<AnySource()> items = {};
   /// Number of items per commit.
   std::uint64_t commit_every = 7;
-  /// Whether `open` must throw an Error if a folder in the store's path is in fact a file. Set it to false for a sink
+  /// Whether a run must throw an Error if a folder in the store's path is in fact a file. Set it to false for a sink
   /// that keeps no file.
   bool refuses_a_bad_place = true;
-  /// Whether `open` must throw an Error if another job (`SinkJob::made_by`) has made or begun the store. Set it to
-  /// false for a sink whose options set the job.
+  /// Whether a run must throw an Error if another job (`SinkJob::made_by`) has made or begun the store. Set it to false
+  /// for a sink whose options set the job.
   bool refuses_another_job = true;
 };
 
@@ -73,7 +73,8 @@ PENSTOCK_API Report check_sink(const MakeSink& make, const OpenStore& open, cons
 ///
 /// `make` returns a sink for the store `path`; `open` returns a source over the finished store. `folder` is an empty
 /// folder for the stores, which are not deleted. If the store has a field with the name, dtype and shape of an item's
-/// field, it must have the item's bytes. Records are matched by their order. Throws only what the items' source throws.
+/// field, the stored field must have the item's bytes. Record i of the store must be item i. Throws only what the
+/// items' source throws.
 template <class Make, class Open>
   requires Sink<std::invoke_result_t<Make&, const std::string&>> &&
       std::convertible_to<std::invoke_result_t<Open&, const std::string&>, AnySource>

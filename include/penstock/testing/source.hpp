@@ -30,18 +30,19 @@ struct SourceOptions {
   bool allow_bad_records = false;
   /// Whether all keys must be different, as sinks require.
   bool unique_keys = false;
-  /// Returns a source of a different data set, whose identity must differ. Default (empty): not checked.
+  /// Returns a source of a different data set. Its identity must differ from the identity of the checked source.
+  /// Default (empty): this is not checked.
   std::function<AnySource()> other = {};
-  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): stored
-  /// JPEGs are not decoded.
+  /// Set this to `jpeg_decoder()` with default options to check that the stored JPEGs of promised images decode to the
+  /// images' pixels. Default (empty): stored JPEGs are not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {
 
-/// Facts about a source that its type shows, and an AnySource does not.
+/// Facts about a source that can be learned from its type, but not from an AnySource.
 struct SourceTraits {
-  bool views_last = false;  ///< `read` is const, so views stay valid as long as the source lives
+  bool views_last = false;  ///< whether `read` is const, so that views stay valid as long as the source lives
   bool expect_is_noexcept = true;
   bool will_need_is_noexcept = true;
 };
@@ -70,9 +71,9 @@ PENSTOCK_API Report check_source(const std::function<AnySource()>& make, const S
 ///
 /// - each record has the source's schema;
 /// - a record has the same value whenever it is read, in any way and by any thread;
-/// - advice (`expect`, `will_need`) changes no result;
+/// - advice (`expect`, `will_need`) and `pause` change no result;
 /// - views stay valid as long as they must;
-/// - names, keys, identity, blocks and labels are as `Source` describes them.
+/// - names, keys, identity, blocks, groups and labels are as `Source` describes them.
 ///
 ///     const auto report = penstock::testing::check_source([] { return Sines{}; });
 ///

@@ -28,7 +28,7 @@ class StatisticsResource final : public MemoryResource {
     used_.fetch_sub(bytes, std::memory_order_relaxed);
   }
   MemoryKind kind() const noexcept override { return upstream_.kind(); }
-  /// Calls of `allocate` that succeeded.
+  /// Number of calls of `allocate` that succeeded.
   std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
   /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }

@@ -38,17 +38,18 @@ struct DecodeImageOptions {
   /// u8 or u16. With u16, 16-bit values stay as they are, and other values, also those of JPEGs, are multiplied by 257.
   /// Values of `labels` are never multiplied.
   DType dtype = DType::u8;
-  /// For PNGs of 16 bits, if `dtype` is u8. If true, values keep their upper 8 bits. If false, such a PNG is
-  /// unsupported.
+  /// For PNGs of 16 bits, if `dtype` is u8 and `color` is not `labels`. If true, values keep their upper 8 bits. If
+  /// false, such a PNG is unsupported.
   bool high_byte = false;
 };
 
-/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The data's first bytes say which of the two
-/// formats the data has. Image stages that follow fold into this stage. If this stage stands after `batch`, on a ragged
+/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The first bytes of the data show which of the two
+/// formats it is. Image stages that follow fold into this stage. If this stage stands after `batch`, on a ragged
 /// field, the loader's threads decode.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). All errors are of one sample: the errors
-/// of the two stages, and unsupported, with the first bytes, if the data begins like neither format.
+/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Errors of decoding are of one sample: the
+/// errors of the two stages, and unsupported, with the first bytes, if the data begins like neither format.
+/// @throws Error(invalid_argument) like `any_image_decoder`.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

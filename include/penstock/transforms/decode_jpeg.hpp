@@ -54,12 +54,12 @@ struct JpegOptions {
   };
   /// Which code decodes.
   Decoder decoder = Decoder::automatic;
-  /// Used after `batch`, on a GPU. The loader's threads decode this share, 0 to 1, of the images that the GPU could
-  /// decode. Draws with the pipeline's seed choose these images.
+  /// This option has an effect only after `batch`, on a GPU. The loader's threads decode this share, 0 to 1, of the
+  /// images that the GPU could decode. Draws with the pipeline's seed choose the images for the threads.
   double host_share = 0;
   /// What happens to a loader with `decode_jpeg` after `batch` if its GPU has no engine for JPEGs, or nvJPEG is not
   /// installed. The option has no effect if no image would go to an engine: if `color` is not `rgb`, if `host_share` is
-  /// 1, or with `check({.verify = true})`. Fingerprints do not depend on this.
+  /// 1, or with `check({.verify = true})`. Fingerprints do not depend on this option.
   enum class WithoutEngine : std::uint8_t {
     error,  ///< the loader is refused
     host,   ///< the loader's threads decode
@@ -76,26 +76,26 @@ struct JpegOptions {
 /// the segments between markers that the part needs are decoded. In such a file, restart markers that do not fit the
 /// image's size are an error (corrupt) anywhere. Other damage is an error only in segments that are decoded.
 ///
-/// A warning of libjpeg is an error if a pixel may depend on what caused it. So four causes are not errors: stray bytes
-/// between a header's segments, an unknown version of JFIF, zeros for a baseline scan's parameters, and zeros before
-/// the end marker. But stray bytes are an error if they may be a damaged segment that pixels depend on. Such a segment
-/// has tables, the meaning of colours, or, with `apply_orientation`, the orientation.
+/// A warning of libjpeg is an error if a pixel may depend on the cause of the warning. So four causes are not errors:
+/// stray bytes between a header's segments, an unknown version of JFIF, zeros for a baseline scan's parameters, and
+/// zeros before the end marker. But stray bytes are an error if they may be a damaged segment that pixels depend on.
+/// Such a segment has tables, the meaning of colours, or, with `apply_orientation`, the orientation.
 ///
 /// If an image is decoded whole, the end marker must follow the data of the last pixel. It is an error if the marker is
-/// missing, or if bytes other than zeros come before it. If only a part is decoded, this is checked only with
-/// `check({.verify = true})`. Bytes after the end marker are ignored.
+/// missing, or if bytes that are not zero come before it. If only a part is decoded, the marker and the bytes before it
+/// are checked only with `check({.verify = true})`. Bytes after the end marker are ignored.
 ///
 /// After this stage, `encode_jpeg` with `keep_stored` can copy the file instead of encoding the image. `encode_jpeg`
 /// lists the conditions.
 ///
 /// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, engines for
 /// JPEGs decode the images that they can decode, and the loader's threads decode the other images. On other devices,
-/// the threads decode all images. Data-centre GPUs since Ampere have engines. They are used through nvJPEG, which the
-/// program looks for when it runs.
-/// An engine takes an image if all of these are true:
+/// the loader's threads decode all images. Data-centre GPUs since Ampere have engines. Penstock uses the engines
+/// through nvJPEG, and looks for nvJPEG at run time. An engine takes an image if all of these are true:
 /// - The image is baseline and has one scan. The file ends with the end marker.
-/// - It is grey or has three colours. Chroma is 4:4:4, or, if the image is wider than 4 pixels, 4:2:2 or 4:2:0.
-/// - Its sides are at most 8,192 pixels, and no orientation is applied.
+/// - The image is grey, or its three components are YCbCr.
+/// - Chroma is 4:4:4, or, if the image is wider than 4 pixels, 4:2:2 or 4:2:0.
+/// - The sides are at most 8,192 pixels, and no orientation is applied.
 /// - `color` is `rgb`.
 ///
 /// If chroma is upsampled, about one value in ten thousand from an engine differs by 1 from libjpeg's. All other values
@@ -103,8 +103,9 @@ struct JpegOptions {
 /// threads decode all images. If `decode_jpeg` stands after `batch`, an image stage that gives all images one size must
 /// follow.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). All errors are of one sample: corrupt (with the byte
-/// offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
+/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). Errors of decoding are of one sample: corrupt (with
+/// the byte offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
+/// @throws Error(invalid_argument) like `jpeg_decoder`.
 PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
@@ -112,7 +113,7 @@ PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& o
 PENSTOCK_API std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options = {});
 
 /// Returns the orientation in the image's Exif data, which `JpegOptions::apply_orientation` applies. It is 2 to 8 if
-/// the image is to be turned or mirrored. It is 1 if the image is not to be changed, or if the data has no orientation.
+/// the image is to be turned or mirrored. It is 1 if the image is not to be changed, or if it has no valid orientation.
 /// Reads only the header. Any thread may call it.
 /// @throws Error(corrupt | unsupported | limit_exceeded) if `decode_jpeg` with `apply_orientation` refuses the header.
 PENSTOCK_API int jpeg_orientation(std::span<const std::byte> encoded);

@@ -19,7 +19,7 @@ struct PngOptions {
     rgb,  ///< [H, W, 3]; palettes are expanded, grey images get three equal channels, opacity is left out
     /// [H, W, 1]. Colours become (19595 R + 38470 G + 7471 B + 32768) / 65536, rounded down, like Pillow's "L".
     gray,
-    rgba,       ///< [H, W, 4]; opacity is 255 if the file has none
+    rgba,       ///< [H, W, 4]; if the file has no opacity, every pixel gets the largest value (255 or 65535)
     as_stored,  ///< [H, W, C]: 1 channel for grey, 2 for grey with opacity, 3 for RGB or a palette, 4 for RGB or a
                 ///< palette with opacity
     /// [H, W, 1], for label masks: the numbers that are stored in the file (palette indices or grey values), neither
@@ -40,17 +40,18 @@ struct PngOptions {
 };
 
 /// Decodes PNG of every colour type, bit depth and interlacing, to 8 or 16 bits. Scales grey values of 1, 2 and 4 bits
-/// to 0..255, or to 0..65535. Does not apply gamma, colour profiles or an orientation (eXIf). Image stages that follow
-/// decide how many rows are decoded, from the first row on. An interlaced image is always decoded to its end. Pixels
-/// are the same as if the whole image were decoded.
+/// to 0..255, or to 0..65535, unless `color` is `labels`. Does not apply gamma, colour profiles or an orientation
+/// (eXIf). Image stages that follow decide how many rows are decoded, from the first row on. An interlaced image is
+/// always decoded to its end. Pixels are the same as if the whole image were decoded.
 ///
 /// The checksums of all chunks are always compared, so damage is noticed everywhere. A palette index without a colour
 /// is an error if its pixel is decoded. Bytes after the end chunk are ignored.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages can crop, pad, flip, turn,
 /// convert and normalize images of 16 bits, but resize them only by nearest.
-/// All errors are of one sample: corrupt (with a byte offset), unsupported (16 bits for u8, labels in colour, a
-/// critical chunk that the PNG standard does not have), limit_exceeded.
+/// Errors of decoding are of one sample: corrupt (with a byte offset), unsupported, limit_exceeded. Unsupported are 16
+/// bits for u8, labels in colour, and critical chunks that the PNG standard does not have.
+/// @throws Error(invalid_argument) like `png_decoder`.
 PENSTOCK_API Stage decode_png(std::string field = "image", const PngOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

@@ -22,8 +22,10 @@ struct EncodeJpegOptions {
 };
 
 /// Makes a complete JPEG file of an image with 1 channel (grey) or 3 channels (RGB). Any thread may call it.
-/// @throws Error(invalid_argument) if the image has another number of channels or a side above 65,500 pixels, or an
-/// option has a value that EncodeJpegOptions does not allow.
+/// @throws Error(invalid_argument) if
+/// - the image is not u8, or has another number of channels;
+/// - a side is empty or above 65,500 pixels;
+/// - an option has a value that EncodeJpegOptions does not allow.
 PENSTOCK_API std::vector<std::byte> encode_jpeg(const Pixels& pixels, const EncodeJpegOptions& options = {});
 
 /// Settings of the stage `encode_jpeg`: the settings of EncodeJpegOptions, and settings that only a stage has. All are
@@ -42,7 +44,7 @@ struct EncodeJpegStageOptions {
 
 /// Makes a JPEG of each image. `field`: u8 [H, W, 1] or u8 [H, W, 3] becomes u8 [bytes]. With `.out` the image stays,
 /// and the JPEG is a new field. Several encoders may take one image: it is decoded once, and the encoders do not change
-/// each other's results. Image stages before it fold into the image that is encoded.
+/// each other's results. Image stages before this stage fold into the operation that makes the encoded image.
 ///
 /// With `keep_stored`, the result is the stored JPEG if all of these are true:
 /// - A source promises the image and has a JPEG of the whole image (`EncodedImage::stored_jpeg`), or `decode_jpeg` or

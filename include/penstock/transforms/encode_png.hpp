@@ -19,10 +19,11 @@ struct EncodePngOptions {
 };
 
 /// Makes a complete PNG file of an image with 8 or 16 bits per value. The image has 1 channel (grey), 2 channels (grey
-/// with opacity), 3 (RGB) or 4 (RGB with opacity). `decode_png` returns the same pixels with `color = as_stored`, or
-/// `labels` for 1 channel, and with `dtype = u16` for 16 bits. As long as the versions of libpng and zlib are the same,
-/// the same pixels make the same bytes. Any thread may call it.
-/// @throws Error(invalid_argument) if the image has another number of channels, or `compression` is not 0 to 9.
+/// with opacity), 3 channels (RGB) or 4 channels (RGB with opacity). With `color = as_stored`, or `labels` for 1
+/// channel, and with `dtype = u16` for 16 bits, `decode_png` returns the same pixels. As long as the versions of libpng
+/// and zlib are the same, the same pixels and options make the same bytes. Any thread may call it.
+/// @throws Error(invalid_argument) if the image has another number of channels or an empty side, or `compression` is
+/// not 0 to 9.
 PENSTOCK_API std::vector<std::byte> encode_png(const Pixels& pixels, const EncodePngOptions& options = {});
 
 /// Settings of the stage `encode_png`: the setting of EncodePngOptions, and a setting that only a stage has. All are
@@ -34,7 +35,8 @@ struct EncodePngStageOptions {
 
 /// Makes a PNG of each image, without loss. `field`: u8 or u16 [H, W, C], 1 to 4 channels, becomes u8 [bytes]. With
 /// `.out` the image stays, and the PNG is a new field. Several encoders may take one image: it is decoded once, and the
-/// encoders do not change each other's results. Image stages before it fold into the image that is encoded.
+/// encoders do not change each other's results. Image stages before this stage fold into the operation that makes the
+/// encoded image.
 /// @throws Error(invalid_argument) if `compression` is not 0 to 9.
 /// @throws When it joins a pipeline, what `encode_stage` throws.
 PENSTOCK_API Stage encode_png(std::string field = "image", const EncodePngStageOptions& options = {});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All image stages. Neighbouring image stages on one field fold into one pass over the field's pixels. Exceptions are
-/// color_jitter, stain_jitter and normalize_stain, which work on whole images.
+/// All image stages. Neighbouring image stages on one field fold into one pass over the field's pixels. Only
+/// color_jitter, stain_jitter and normalize_stain do not fold, because they work on whole images.
 #include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
 #include <penstock/transforms/image/crop.hpp>

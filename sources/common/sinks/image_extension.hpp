@@ -12,7 +12,7 @@ namespace penstock::common {
 /// The possible results of `image_extension`.
 inline constexpr std::array<std::string_view, 7> image_extensions{"jpg", "png", "webp", "gif", "bmp", "tif", "bin"};
 
-/// Returns the usual extension of an encoded image, by its first bytes; "bin" for any other data.
+/// Returns the usual extension of an encoded image, judging by its first bytes. Returns "bin" for any other data.
 inline std::string_view image_extension(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 12));

@@ -18,8 +18,8 @@ namespace penstock::common {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // members are written in the order in which people read them
-// This type finds a member in a sorted map. `Json` would search its whole list for each key.
+using Json = nlohmann::ordered_json;  // writes members in the order in which they were added
+// Finds a member in a sorted map. `Json` would search its whole list for each key.
 using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock journal";
@@ -30,7 +30,7 @@ std::uint64_t hash_of(const Json& json) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-// Returns the journal as JSON, without its hash. The hash is made of the text of this JSON.
+// Returns the journal as JSON, without its hash. The hash is computed from the text of this JSON.
 OwnedJson<Json> json_of(const Journal& journal) {
   OwnedJson<Json> document{Json::object()};
   Json& json = *document;

@@ -13,13 +13,13 @@
 namespace penstock::common {
 
 /// Records what makes a store, and how much of the store is written. An unfinished store's journal is in a file next to
-/// the store, so that only a run that makes the same store continues it.
+/// the store, so that only a run of the same job continues the store.
 struct Journal {
   std::vector<JobFact> made_by;                    ///< the sink's options first, then the job's facts
   std::map<std::string, std::uint64_t> committed;  ///< how much is committed, in numbers that the sink names
-  bool finishing = false;                          ///< everything is written; the files are being given their names
+  bool finishing = false;  ///< true: everything is written, but some files may lack their final names
 
-  /// @throws Error(state_mismatch) if `committed` has no number of that name.
+  /// Returns a number of `committed`. @throws Error(state_mismatch) if `committed` has no number of that name.
   std::uint64_t number(const std::string& name) const;
 };
 

@@ -9,8 +9,8 @@ namespace penstock::common {
 
 /// What happens to dots in a key that becomes a file's name.
 enum class KeyDots : std::uint8_t {
-  none_in_base_name,  ///< they become '_', because the first dot of the base name begins the extension
-  none_in_front,      ///< a dot at the beginning of a component becomes %2E, because such files are hidden
+  none_in_base_name,  ///< dots in the last component become '_', because its first dot begins the extension
+  none_in_front,      ///< a dot at the beginning of a component becomes %2E, because it would hide the file
 };
 
 /// Returns whether `c` is a control character: C0 or DEL.

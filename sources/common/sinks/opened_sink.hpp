@@ -8,8 +8,8 @@
 
 namespace penstock::common {
 
-/// Returns the implementation of an open sink. `Impl::sink_name` is the sink's type, `Impl::sink_source` its name in
-/// errors. @throws Error(invalid_argument) if open() was not called.
+/// Returns the implementation of an open sink. `Impl::sink_name` is the name of the sink's type. `Impl::sink_source` is
+/// the sink's name in errors. @throws Error(invalid_argument) if open() was not called.
 template <class Impl>
 Impl& opened(const std::unique_ptr<Impl>& impl) {
   if (impl == nullptr)

@@ -125,7 +125,7 @@ void ShardedSink::open(std::vector<JobFact> made_by) {
   made_by_ = std::move(made_by);
   const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_);
-  std::optional<Error> no_lock;  // why no lock could be taken; a finished store needs no lock
+  std::optional<Error> no_lock;  // set if no lock could be taken; a finished store needs no lock
   take_lock(no_lock);
   const ShardNames::Found found = names_.find(source_);
   const auto mark = read_text(names_.mark(), source_);

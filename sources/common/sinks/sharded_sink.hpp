@@ -21,8 +21,8 @@
 namespace penstock::common {
 
 /// Base of sinks that write one shard after the other, may be killed at any moment, and continue from their last
-/// commit. It takes the lock, writes the file that marks the store as unfinished, checks the order of samples, and
-/// makes data reach the disk in the right order. Derived classes know what a shard is. One thread at a time.
+/// commit. The base takes the lock, writes the file that marks the store as unfinished, checks the order of samples,
+/// and makes data reach the disk in the right order. Derived classes know what a shard is. One thread at a time.
 class ShardedSink {
  public:
   ShardedSink(const ShardedSink&) = delete;
@@ -38,8 +38,8 @@ class ShardedSink {
   ShardedSink(std::string_view source, ShardNames names, std::uint64_t size, bool sync)
       : source_(source), names_(std::move(names)), size_(size), sync_(sync), lock_(names_.mark()) {}
 
-  /// Looks for files of the store. Begins the store if none exist, and continues it if the same job made them. Call
-  /// this once, when the derived object is complete.
+  /// Looks for files of the store. Begins the store if there are no files. Continues an unfinished store of the same
+  /// job, and reads a finished one. Call this once, when the derived object is complete.
   void open(std::vector<JobFact> made_by);
 
   /// Creates the files next to the shards of a new store.
@@ -57,9 +57,10 @@ class ShardedSink {
   virtual void end_shard() = 0;
   /// Writes everything of a commit except the mark.
   virtual void write_commit() = 0;
-  /// Returns the number of samples that existed when the sink was opened.
+  /// Returns the number of samples that the store had when the sink was opened.
   virtual std::uint64_t samples_before() const = 0;
-  /// Describes a sample that existed when the sink was opened: "of the key ...". `number` counts these samples from 0.
+  /// Describes a sample that the store had when the sink was opened: "of the key ...". `number` counts these samples
+  /// from 0.
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
   /// Describes the files to delete if an unfinished store is given up.
@@ -73,8 +74,9 @@ class ShardedSink {
   bool counted() const noexcept { return size_ != unknown_size; }
   /// @throws Error(closed) if writing has failed before.
   void require_unfailed() const;
-  /// @throws Error(closed) if writing has failed before; Error(invalid_argument) if the item is not the next one; what
-  /// `refuse_there` throws if the store on disk has other samples.
+  /// Checks that the item may be put next. @throws Error(closed) if writing has failed before; Error(invalid_argument)
+  /// if the item is out of order, or one more than announced; what `refuse_there` throws if the store on disk has other
+  /// samples.
   void check_put(const SinkItem& item);
   /// Notes that the item is being written.
   void count_put() noexcept {
@@ -84,8 +86,8 @@ class ShardedSink {
   void next_shard();
 
   /// For stores in which not every position has a sample: returns whether the store had the item when the sink was
-  /// opened. Call this in the items' order; the same item may be asked for again. `same(number)` returns whether sample
-  /// `number` of the store is this item.
+  /// opened. Call this in the items' order. The caller may ask again for an item that the store did not have.
+  /// `same(number)` returns whether sample `number` of the store is this item.
   template <class Same>
   bool find(const SinkItem& item, const Same& same) {
     const ItemPlace place = place_of(item);

@@ -12,7 +12,7 @@ namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;  // characters of a name in an error
+constexpr std::size_t told = 60;  // how many characters of a name an error shows
 
 // How many slides a column names, and how many of its lines name a slide that an earlier line names. A cell that could
 // name any of several slides counts as one slide.
@@ -35,7 +35,8 @@ Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
 struct NameColumn {
   std::size_t column = 0;
   FoundSlides found;
-  bool is_plain = true;  // true if the column was set, or no other names slides and it names one exactly
+  // True if `slide_column` was set, or if no other column names slides and this one names at least one exactly.
+  bool is_plain = true;
 };
 
 // Returns whether the two columns name different slides in at least one line. Lines in which neither column names
@@ -67,8 +68,8 @@ NameColumn find_slide_column(const TextTable& table, const TableRequest& request
     const Named named = named_in(found.slides, count);
     if (named.slides == 0) continue;
     ++naming;
-    // The best column names the most slides. If columns are equal in that, the best one has the fewest repeats; after
-    // that, the most names with the file's own ending.
+    // The best column names the most slides. If several do, the one with the fewest repeats is the best. If they are
+    // still tied, the one with the most exact names is the best.
     const auto rank = [](const Named& it, const FoundSlides& of) { return std::tuple(it.slides, ~it.again, of.exact); };
     if (naming != 1 && rank(named, found) < rank(most, best.found)) continue;
     const bool same = naming != 1 && rank(named, found) == rank(most, best.found);

@@ -19,16 +19,19 @@ inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< the c
 /// The slides that the cells of a column name.
 struct FoundSlides {
   std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `no_match` or `several`
-  std::size_t exact = 0;                 ///< how many cells name exactly one slide, with its ending if names have one
-  std::string elsewhere = {};  ///< a folder in the cells, if a path matched a slide only by its last parts; empty: none
+  std::size_t exact = 0;  ///< how many cells name one slide exactly; a source may require the file's ending
+  /// The folder of the first absolute path that matched a slide only by its last parts. Empty if no path did.
+  std::string elsewhere = {};
 };
 using FindSlides = std::function<FoundSlides(std::span<const std::string> cells)>;
 
 /// What to read from a table.
 struct TableRequest {
-  std::string slide_column = {};          ///< empty: the column that names most slides
-  std::vector<std::string> columns = {};  ///< empty: all named columns except the slides', the group's and `set_aside`
-  std::string group = {};                 ///< the column of the slides' groups; empty: none
+  std::string slide_column = {};  ///< the column of the slides' names; empty: the one that names the most slides
+  /// The columns that become fields. Empty: all columns with a name, except the column of the slides' names, `group`
+  /// and `set_aside`.
+  std::vector<std::string> columns = {};
+  std::string group = {};  ///< the column of the slides' groups; empty: no groups are read
   std::vector<std::string> set_aside = {};
   std::string say_more = {};  ///< for errors: what would make an ambiguous name clear, for example "more of its path"
 };
@@ -36,11 +39,11 @@ struct TableRequest {
 /// A table's values for slides.
 struct SlideLines {
   std::vector<TableColumn> columns = {};
-  std::vector<std::string> groups = {};   ///< groups of the slides, if `group` is set
+  std::vector<std::string> groups = {};   ///< group of each slide, if `TableRequest::group` is set
   std::vector<std::size_t> line_of = {};  ///< line of each slide, or `no_line`
   std::vector<bool> listed = {};          ///< which slides have a line
   std::size_t other_lines = 0;            ///< lines that don't name a slide of the source
-  std::string elsewhere = {};             ///< a folder that lines name, although the slides are in another; empty: none
+  std::string elsewhere = {};             ///< `FoundSlides::elsewhere` of the column of the slides' names
   /// The column of the slides' names, if it is a guess: other columns name slides too, or this one names none exactly.
   std::optional<std::string> guessed_column = {};
   std::vector<std::string> notes = {};

@@ -17,9 +17,9 @@ namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;  // characters of a cell in an error
+constexpr std::size_t told = 60;  // how many characters of a cell an error shows
 
-// Returns invalid_argument if the cell is not a number, result_out_of_range if the number is too large.
+// Returns invalid_argument if the cell is not a number, result_out_of_range if `Number` can't hold the number.
 template <class Number>
 std::errc read_number(std::string_view cell, Number& value) {
   if (cell.starts_with("+-")) return std::errc::invalid_argument;
@@ -48,9 +48,10 @@ bool fits(std::string_view cell) {
 
 // Counts the kinds of cells in a column.
 struct CellKindCounts {
-  std::size_t numbers = 0, texts = 0, words = 0;  // words: "nan" and other words for a missing number
+  // `numbers` includes "nan". `words`: "NULL" and other words for a missing number.
+  std::size_t numbers = 0, texts = 0, words = 0;
   std::size_t first_text = no_line, first_too_large = no_line;
-  // How many texts have a comma, and would be numbers if it were a point.
+  // How many texts would be numbers if their comma were a point, and the line of the first of these texts.
   std::size_t with_commas = 0, first_with_comma = no_line;
   bool all_whole = true;
 
@@ -58,7 +59,7 @@ struct CellKindCounts {
     for (std::size_t line = 0; line < cells.size(); ++line) {
       const std::string_view cell = cells[line];
       if (is_missing(cell)) continue;
-      if (is_number(cell)) {  // includes "nan", which is not whole
+      if (is_number(cell)) {  // true for "nan", which is not whole
         ++numbers;
         all_whole = all_whole && whole_number_in(cell);
         if (first_too_large == no_line && !fits(cell)) first_too_large = line;

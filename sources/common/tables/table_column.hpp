@@ -24,10 +24,10 @@ struct TableColumn {
   std::vector<float> numbers = {};       ///< values of a field of other numbers
 };
 
-/// Returns whether the cell has no value, in a column of any kind.
+/// Returns whether the cell has no value in a column of any kind: it is empty or "NA".
 bool is_missing(std::string_view cell);
-/// Returns whether the cell has no value in a column of numbers: it is missing, or it is a word that programs write for
-/// a missing number ("N/A", "nan", "NULL", ...).
+/// Returns whether the cell has no value in a column of numbers: `is_missing` is true, or the cell is a word that
+/// programs write for a missing number ("N/A", "nan", "NULL", ...).
 bool is_missing_number(std::string_view cell);
 /// Reads a number in C's syntax, with or without '+'. Returns none if the cell is not a number, or if f64 can't hold
 /// the number.
@@ -37,12 +37,12 @@ std::optional<double> number_in(std::string_view cell);
 Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line);
 
 /// Reads the values of a column for slides. `line_of`: each slide's line, or `no_line`. The column holds numbers if all
-/// lines of the table have numbers or no value, and classes otherwise. Adds a sentence to `notes` if the column holds
-/// classes although most of its cells are numbers.
+/// lines of the table have numbers or no value, and classes otherwise. If all values are words like "N/A", the
+/// column holds classes. Adds a sentence to `notes` if the column holds classes although most of its cells are numbers.
 /// @throws Error(invalid_argument) if
 /// - a slide's cell has no value, in a column of classes or whole numbers;
 /// - a cell has a number that neither i64 nor f32 holds;
-/// - commas don't separate the cells, and all cells would be numbers if each comma in them were a point.
+/// - commas don't separate the cells, there are texts, and each text would be a number if its comma were a point.
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes);
 

@@ -116,8 +116,8 @@ std::string separators_in(std::string_view text) {
   return found;
 }
 
-// The fewest and the most cells that one of the first lines has. Both are 0 if the lines can't be parsed with the
-// separator.
+// The smallest and the largest number of cells in one of the first lines. Both are 0 if these lines can't be parsed
+// with the separator.
 struct CellCounts {
   std::size_t least = 0, most = 0;
 };
@@ -135,8 +135,8 @@ CellCounts count_cells(std::string_view text, char separator) {
   return counts;
 }
 
-// Returns the likeliest separator. If lines then don't have the number of cells that `cells` requires, returns another
-// separator that gives all lines equally many cells, if there is one.
+// Returns the likeliest separator. If the first lines then don't have the number of cells that `cells` asks for,
+// returns the next separator that gives these lines equally many cells, if there is one.
 char table_separator(std::string_view text, CellCountRule cells) {
   const std::string found = separators_in(text);
   if (found.empty()) return ',';

@@ -16,10 +16,11 @@ struct TextLine {
   std::vector<std::string> cells;
 };
 
-/// How many cells lines must have.
+/// How many cells lines should have. This helps to choose the separator. Lines that have more or fewer cells are parsed
+/// all the same.
 enum class CellCountRule : std::uint8_t {
-  same,  ///< every line must have as many as the first line
-  any    ///< every line must have at least two
+  same,  ///< every line should have as many as the first line, and at least two
+  any    ///< every line should have at least two
 };
 
 struct ParsedLines {
@@ -27,13 +28,13 @@ struct ParsedLines {
   std::vector<TextLine> lines;
 };
 
-/// Characters that may surround a cell and are not part of it.
+/// Returns whether `c` is a space or a tab. These characters may surround a cell and are not part of it.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// Returns the text without these characters at its ends.
+/// Returns the text without spaces and tabs at its ends.
 std::string_view trimmed(std::string_view text) noexcept;
 
 /// Returns the separator of a text's first line: a comma if the line has one outside of quotes, else a semicolon, else
-/// a tab. Returns a comma if the line has none of them.
+/// a tab. Returns a comma if the line has none of the three.
 char separator_of(std::string_view text);
 
 /// Parses the lines of a table that describes other data; all these tables have the same rules. Cells may be in double
@@ -42,8 +43,8 @@ char separator_of(std::string_view text);
 /// is a comment.
 /// `separator` 0: a comma if the first line that isn't blank has one outside of quotes, else a semicolon, else a tab.
 /// If that line has several of these characters, the first of them in this order is tried on up to 100 lines. If those
-/// lines then don't have the number of cells that `cells` requires, the next character is used that gives them equally
-/// many cells, at least two. If there is none, the first is used. Takes time proportional to the text's length.
+/// lines then don't have the number of cells that `cells` asks for, the next character is used that gives them equally
+/// many cells, at least two. If no character does, the first is used. Takes time proportional to the text's length.
 /// @throws Error(corrupt) with the line, or Error(unsupported) for UTF-16. Neither names a file.
 ParsedLines parse_lines(std::string_view text, CellCountRule cells, char separator = 0);
 

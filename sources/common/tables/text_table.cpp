@@ -12,8 +12,8 @@ namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;          // characters of a name in an error
-constexpr std::size_t columns_told = 40;  // names in an error
+constexpr std::size_t told = 60;          // how many characters of a name an error shows
+constexpr std::size_t columns_told = 40;  // how many names an error shows
 
 std::string where_of(const std::string& file, std::size_t line) {
   constexpr std::size_t digits = 8;

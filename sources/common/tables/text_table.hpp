@@ -28,10 +28,11 @@ class TextTable {
 
   std::size_t lines() const noexcept { return where.size(); }
   const std::string& file() const noexcept { return file_; }
-  /// @throws Error(invalid_argument) if no column, or more than one, has that name.
+  /// Returns the index of the column of that name. @throws Error(invalid_argument) if no column, or more than one, has
+  /// the name.
   std::size_t find(const std::string& column) const;
-  /// Returns the likely reason why nothing is found in the table, for example that it has no lines; "" if none is
-  /// known.
+  /// Returns the likely reason why nothing is found in the table: that the table has no lines. Returns "" if
+  /// the table has lines.
   std::string likely_cause() const;
   /// Returns an Error(invalid_argument) with the file and `source`.
   Error error(std::string why) const;

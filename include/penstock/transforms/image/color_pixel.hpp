@@ -55,8 +55,8 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int chan
   return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
 }
 
-/// Returns one channel of a colour with this hue, whose largest channel is `most`, and whose smallest channel is
-/// `range` less. `hue` and `ahead` are in sixths of the circle; `ahead` is 5 for R, 3 for G and 1 for B.
+/// Returns one channel of the colour with this hue whose largest channel is `most` and whose smallest channel is
+/// `most` - `range`. `hue` and `ahead` are in sixths of the circle; `ahead` is 5 for R, 3 for G and 1 for B.
 PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
   float k = exact::sum(hue, ahead);
   if (k >= 6) k = exact::sum(k, -6);
@@ -65,7 +65,7 @@ PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, 
   return rounded(exact::sum(most, -exact::product(range, share)));
 }
 
-/// Returns the pixel with its hue turned by `sixths` of the circle.
+/// Returns the pixel with its hue turned by `sixths` sixths of the circle.
 PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float sixths) noexcept {
   const float r = pixel.of[0], g = pixel.of[1], b = pixel.of[2];
   const float upper = g > b ? g : b, lower = g < b ? g : b;

@@ -19,7 +19,7 @@ struct ConvertOptions {
 };
 
 /// Converts each value: element = value * scale + bias in binary32, rounded after each of the two operations. No image
-/// stage can follow on the field.
+/// stage can follow on this field.
 class PENSTOCK_API Convert {
  public:
   struct Params {};

@@ -8,9 +8,9 @@
 
 namespace penstock {
 
-/// Keeps a fixed box. For all three stages of this header: if an image does not contain the box, the sample is an
-/// Error(unsupported). If the schema shows already that no image contains the box, joining a pipeline throws
-/// Error(schema_mismatch).
+/// Keeps a fixed box. For all three stages of this header: if an image, with its padding, does not contain the box, the
+/// sample is a bad sample: Error(unsupported). If the schema shows already that no image contains the box, joining a
+/// pipeline throws Error(schema_mismatch).
 class PENSTOCK_API Crop {
  public:
   struct Params {};
@@ -51,7 +51,7 @@ struct RandomCropOptions {
   /// each side of the box; for `reflect`, less than half of each side of the box.
   std::int32_t padding = 0;
   Padding::Mode mode =
-      Padding::Mode::constant;  ///< what the margin shows. `reflect` needs images larger than `padding`
+      Padding::Mode::constant;  ///< what the margin shows. `reflect` needs images with sides above `padding`
   std::vector<int> fill = {0};  ///< `constant`: one value for all channels, or one per channel
   int label = 0;                ///< `constant`: the value in fields that are resampled by nearest, such as masks
 };
@@ -59,7 +59,7 @@ struct RandomCropOptions {
 /// Keeps a box of a fixed size at a random place; all places are equally likely.
 class PENSTOCK_API RandomCrop {
  public:
-  /// What was drawn for one image: the corner of the crop.
+  /// What was drawn for one image: the top left corner of the box.
   struct Params {
     /// The corner, in pixels of the padded image.
     std::int32_t top, left;
@@ -83,10 +83,10 @@ class PENSTOCK_API RandomCrop {
 
 /// Keeps a fixed box. `fields`, each: u8 or u16 [H, W, C], becomes [box.height, box.width, C].
 PENSTOCK_API Stage crop(ImageFields fields, const Box& box);
-/// Keeps a box from the middle. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
+/// Keeps a box in the middle of the image. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
 PENSTOCK_API Stage center_crop(ImageFields fields, Size size);
 /// Keeps a box at a random place. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
-/// Usual for training on CIFAR: `random_crop("image", {32, 32}, {.padding = 4})`.
+/// For instance, training on CIFAR usually has `random_crop("image", {32, 32}, {.padding = 4})`.
 PENSTOCK_API Stage random_crop(ImageFields fields, Size size, RandomCropOptions options = {});
 
 }  // namespace penstock

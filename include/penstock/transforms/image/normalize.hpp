@@ -29,7 +29,9 @@ class PENSTOCK_API Normalize {
   /// @throws Error(invalid_argument) if
   /// - the dtype is not f32, f16 or bf16;
   /// - `mean` or `std` does not have 1 to 4 values;
-  /// - a mean is not 0 to 1, or a std is not above 0.
+  /// - `mean` and `std` both have several values, but different numbers of values;
+  /// - a mean is not 0 to 1, or a std is not above 0;
+  /// - a std is so small that scale or bias would be infinite in f32.
   explicit Normalize(NormalizeOptions options);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;

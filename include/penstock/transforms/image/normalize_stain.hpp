@@ -14,7 +14,7 @@ namespace penstock {
 
 /// Settings of `normalize_stain`. All are result options.
 struct NormalizeStainOptions {
-  std::string fit = "stain";  ///< the field with the image's fit, which says how it is stained: f32 [8] or [6]
+  std::string fit = "stain";  ///< the field with the image's fit: f32 [8] (Macenko) or f32 [6] (Reinhard)
   /// The fit that the image gets. Default: `StainFit::reference` for the method of the image's fit.
   std::optional<StainFit> target = {};
 };
@@ -34,7 +34,8 @@ struct NormalizeStainOptions {
 /// nearest.
 ///
 /// White is 255 here, so Macenko's method does not change glass. Other implementations that follow Veta's, such as
-/// torchstain, use 240 (`Io`): D = -log((I + 1) / 240) and I' = 240 e^-D'. So their fits and images are different:
+/// torchstain, use 240 as white (`Io`): D = -log((I + 1) / 240) and I' = 240 e^-D'. So their fits and images are
+/// different:
 /// - With `Io = 256`, their fits are equal to those of `fit_stain`. Their images are lighter by 1, because they do not
 ///   subtract 1.
 /// - To get their results for `Io = 240`, replace each value I by (I + 1) 256 / 240 - 1 before fitting and normalizing,
@@ -50,12 +51,13 @@ struct NormalizeStainOptions {
 /// The stage changes whole images in place, so it does not fold with its neighbours. Put it after crops and resizes,
 /// when images are small, and before `normalize`. It must stand before `batch`.
 ///
-/// A sample is an Error(unsupported) if its fit is not of the method of `target`, and an Error(corrupt) if its fit is
-/// invalid. A fit is invalid if a value is not finite, if stains are less than one degree apart, or if a concentration
-/// or standard deviation is not positive.
+/// Errors of one sample: unsupported if the fit does not have 8 or 6 values, or is not of the method of `target`;
+/// corrupt if the fit is invalid. A fit is invalid if a value is not finite, if the two stains are less than one degree
+/// apart, or if a concentration or standard deviation is not positive.
 /// @throws Error(invalid_argument) if `target` is not a valid fit.
-/// @throws Error(schema_mismatch) when it joins a pipeline, if the pipeline lacks one of the fields, or `target` and
-/// the field `fit` are of different methods.
+/// @throws Error(schema_mismatch) when it joins a pipeline, if
+/// - one of the two fields is missing, or does not have the dtype and shape above;
+/// - `target` and the field `fit` are of different methods.
 PENSTOCK_API Stage normalize_stain(std::string field, NormalizeStainOptions options = {});
 
 /// Normalizes one image in place, like the stage. `image` is [H, W, 3]. Any thread may call it.

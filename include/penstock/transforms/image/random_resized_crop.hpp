@@ -11,11 +11,11 @@ namespace penstock {
 /// Settings of `random_resized_crop`. All are result options.
 struct RandomResizedCropOptions {
   std::array<double, 2> scale{0.08, 1};         ///< smallest and largest share of the image's area, in (0, 1]
-  std::array<double, 2> ratio{3. / 4, 4. / 3};  ///< smallest and largest width / height, above 0
+  std::array<double, 2> ratio{3. / 4, 4. / 3};  ///< smallest and largest width / height of the box, 0.001 to 1,000
 };
 
 /// Keeps a random box and resizes it, like torchvision's RandomResizedCrop. Draws a uniform share of the area and a
-/// log-uniform ratio, until the box fits into the image. If no box fits after ten draws, takes the largest box with an
+/// log-uniform ratio, until the box fits into the image. If none of ten drawn boxes fits, takes the largest box with an
 /// allowed ratio, in the middle of the image.
 class PENSTOCK_API RandomResizedCrop {
  public:
@@ -25,7 +25,7 @@ class PENSTOCK_API RandomResizedCrop {
     Box box;
   };
   /// @throws Error(invalid_argument) if a side is empty, an option is outside its bounds, or a largest value is below
-  /// the smallest.
+  /// its smallest value.
   explicit RandomResizedCrop(Size size, const RandomResizedCropOptions& options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -41,7 +41,8 @@ class PENSTOCK_API RandomResizedCrop {
   std::array<double, 2> log_ratio_;
 };
 
-/// Keeps a random box of `fields` and resizes it. Each: u8 [H, W, C], becomes [size.height, size.width, C].
+/// Keeps a random box of `fields` and resizes it. Each: u8 [H, W, C], becomes [size.height, size.width, C]. A field
+/// that is resampled by nearest may also be u16.
 PENSTOCK_API Stage random_resized_crop(ImageFields fields, Size size, const RandomResizedCropOptions& options = {});
 
 }  // namespace penstock

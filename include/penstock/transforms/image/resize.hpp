@@ -27,7 +27,7 @@ class PENSTOCK_API Resize {
 };
 
 /// Resizes so that the shorter side has a fixed length. Keeps the image's aspect; the longer side is rounded down to
-/// whole pixels. An image so narrow that the longer side would be above 65,535 pixels is an Error(unsupported).
+/// whole pixels. If the longer side would be above 65,535 pixels, the sample is a bad sample: Error(unsupported).
 class PENSTOCK_API ResizeShort {
  public:
   struct Params {};
@@ -45,10 +45,11 @@ class PENSTOCK_API ResizeShort {
   std::int32_t length_;
 };
 
-/// Resizes to a fixed size. `fields`, each: u8 [H, W, C], becomes [size.height, size.width, C].
+/// Resizes to a fixed size. `fields`, each: u8 [H, W, C], becomes [size.height, size.width, C]. A field that is
+/// resampled by nearest may also be u16.
 PENSTOCK_API Stage resize(ImageFields fields, Size size);
 /// Resizes so that the shorter side is `length`. `fields`, each: u8 [H, W, C], becomes [length, W * length / H, C] if
-/// H <= W, else [H * length / W, length, C].
+/// H <= W, else [H * length / W, length, C]. A field that is resampled by nearest may also be u16.
 PENSTOCK_API Stage resize_short(ImageFields fields, std::int32_t length);
 
 }  // namespace penstock

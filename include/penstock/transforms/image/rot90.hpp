@@ -24,8 +24,8 @@ class PENSTOCK_API Rot90 {
   int quarters_;
 };
 
-/// Turns an image by 0, 90, 180 or 270 degrees, each equally likely. The schema has H and W of the result only if the
-/// image is square.
+/// Turns an image by 0, 90, 180 or 270 degrees, each equally likely. The schema has H and W of the result only if it
+/// shows that the images are square.
 class PENSTOCK_API RandomRot90 {
  public:
   /// What was drawn for one image.

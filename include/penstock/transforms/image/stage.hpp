@@ -13,14 +13,14 @@ namespace penstock {
 /// Returns the library's executor, which carries out every ImageOp on the CPU, with the same bits on every CPU. Any
 /// thread may use the executor, which lives as long as the program.
 ///
-/// Images are resampled with an antialiased triangle filter of half-width max(1, in / out) input pixels. Pillow and
-/// torchvision call this filter bilinear with antialias. Each value differs by at most 1 from the exact result rounded
-/// to 8 bits. Masks are resampled by nearest: each new pixel gets the value of the old pixel under its centre, like in
-/// Pillow's NEAREST. Images of 16 bits can be cropped, padded, flipped, turned and converted, but resampled only by
-/// nearest.
+/// Images are resampled with an antialiased triangle filter. If an axis of `in` pixels becomes `out` pixels, the
+/// filter's half-width on this axis is max(1, in / out) input pixels. Pillow and torchvision call this filter bilinear
+/// with antialias. Each value differs by at most 1 from the exact result rounded to 8 bits. Masks are resampled by
+/// nearest: each new pixel gets the value of the old pixel under its centre, like in Pillow's NEAREST. Images of 16
+/// bits can be cropped, padded, flipped, turned and converted, but resampled only by nearest.
 PENSTOCK_API const ImageExecutor& image_executor();
 
-/// Makes a stage of a custom ImageStage. `fields`, each: u8 or u16 [H, W, C] with 1 to 4 channels:
+/// Makes a stage of a custom ImageStage. `fields`, each: u8 or u16 [H, W, C] with 1 to 4 channels. For instance:
 ///
 ///     struct Tile {                                      // the upper left quarter, turned at random
 ///       struct Params { int quarters; };

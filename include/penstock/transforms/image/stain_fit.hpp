@@ -24,7 +24,8 @@ struct PENSTOCK_API StainFit {
   StainMethod method = StainMethod::macenko;
   /// Macenko: the colours of haematoxylin and of eosin as optical densities of R, G and B; each vector has length 1.
   std::array<std::array<float, 3>, 2> stains{};
-  /// Macenko: the concentration of each stain that 1 % of the pixels exceed, in units of `stains`.
+  /// Macenko: for each stain, the concentration that 1 % of the counted pixels exceed. A concentration is the factor of
+  /// the stain's vector in `stains`.
   std::array<float, 2> max_concentrations{};
   /// Reinhard: means of l, alpha and beta.
   std::array<float, 3> mean{};
@@ -63,11 +64,11 @@ struct PENSTOCK_API StainFit {
 ///
 /// Computes in binary64 and rounds the result to binary32. Percentiles come from histograms of 65,536 bins. So angles
 /// are exact to 0.01 degrees, and concentrations are exact to 1/10,000 of the largest concentration that a pixel can
-/// have. The time is proportional to the number of pixels. Measuring takes about 1 MB of memory. The bits are the same
-/// on every CPU. Any thread may call it.
+/// have. The time is proportional to the number of pixels. Macenko's method takes about 1.6 MB of memory. The bits are
+/// the same on every CPU. Any thread may call this function.
 /// @throws Error(unsupported) if
 /// - the image does not have 3 channels;
-/// - fewer than 100 pixels count;
+/// - the image has fewer than 100 pixels, or, for Macenko, fewer than 100 pixels that count;
 /// - Macenko: the two stains are less than one degree apart, for instance if the image has only one colour or only
 ///   greys;
 /// - Reinhard: a standard deviation is less than 0.001.

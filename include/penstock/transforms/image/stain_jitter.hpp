@@ -15,8 +15,8 @@ namespace penstock {
 
 /// Settings of `stain_jitter`. Both are result options. If both are 0, stains do not change.
 struct StainJitterOptions {
-  double alpha = 0;  ///< each stain's factor is uniform in [1 - alpha, 1 + alpha]; at most 1
-  double beta = 0;   ///< each stain's added optical density (to base e) is uniform in [-beta, beta]; at most 10
+  double alpha = 0;  ///< 0 to 1: the factor of each stain's concentration is uniform in [1 - alpha, 1 + alpha]
+  double beta = 0;   ///< 0 to 10: the number added to each stain's concentration is uniform in [-beta, beta]
 };
 
 /// Changes how strongly tissue is stained, for images of haematoxylin and eosin (Tellez et al., IEEE Transactions
@@ -28,7 +28,8 @@ struct StainJitterOptions {
 ///     D = c M,   M = ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11), (0.27, 0.57, 0.78))
 ///
 /// Each stain's concentration c becomes alpha c + beta. Each stain's alpha and beta are drawn independently for each
-/// image. Then densities become pixels again: I = 256 e^-D - 1, cut to [0, 255] and rounded to the nearest.
+/// image, as StainJitterOptions sets. Then densities become pixels again: I = 256 e^-D - 1, cut to [0, 255] and rounded
+/// to the nearest.
 ///
 /// The draws become one matrix and one offset, which are computed in binary64. Pixels are computed in binary32 without
 /// contraction, with penstock's own logarithm and exponential, so the bits are the same on every CPU and GPU.
@@ -41,7 +42,7 @@ class PENSTOCK_API StainJitter {
   using Params = StainChange;
   /// @throws Error(invalid_argument) if an option is outside its bounds.
   explicit StainJitter(const StainJitterOptions& options);
-  /// Draws the change for one image. The number of random numbers that it draws does not depend on the options.
+  /// Draws the change for one image. Draws the same number of random numbers whatever the options are.
   Params draw(Rng& rng) const;
   /// Returns the change that multiplies the concentrations of haematoxylin, eosin and DAB by `alpha` and adds `beta`.
   static Params params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta);
@@ -63,8 +64,8 @@ class PENSTOCK_API StainJitter {
   StainJitterOptions options_;
 };
 
-/// Changes stains like `StainJitter`. `field`: u8 [H, W, 3], keeps its shape. The stage stands before or after `batch`,
-/// with the same draws and bits.
+/// Changes stains like `StainJitter`. `field`: u8 [H, W, 3], keeps its shape. The stage may stand before or after
+/// `batch`. Its draws and results are the same in both places.
 PENSTOCK_API Stage stain_jitter(std::string field, const StainJitterOptions& options);
 
 }  // namespace penstock

@@ -14,11 +14,11 @@ namespace penstock {
 /// The change that `stain_jitter` makes to the pixels of one image, for the host and for kernels. D, the vector of the
 /// optical densities of R, G and B, becomes `matrix` x D + `offset`.
 struct StainChange {
-  /// Channel i of the result is the sum of `matrix[i][j]` times channel j over all j.
+  /// Channel i of `matrix` x D is the sum of `matrix[i][j]` times channel j of D over all j.
   float matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  /// Added to each channel of the result, in optical density.
+  /// `offset[i]` is the optical density that is added to channel i.
   float offset[3] = {0, 0, 0};
-  std::uint32_t active = 1;  ///< 0, as in a row with mask 0: the image becomes black
+  std::uint32_t active = 1;  ///< if 0, as in a row with mask 0, the image becomes black
 };
 
 /// The optical densities of all levels (a channel's values, 0 to 255): -log((level + 1) / 256), rounded to the nearest
@@ -32,7 +32,8 @@ namespace exact {
 
 /// Returns e^x for x in [-80, 0] with a relative error below 3e-7. The bits are the same everywhere.
 PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
-  // x = k ln 2 + r. For r, ln 2 is split into two parts. The first part has so few bits that k times it is exact.
+  // x = k ln 2 + r. For r, ln 2 is split into two parts. The first part has so few bits that its product with k is
+  // exact.
   const auto k = static_cast<std::int32_t>(sum(product(x, 1.44269504f), -0.5f));
   const auto multiple = static_cast<float>(k);
   const float r = sum(sum(x, product(multiple, -0.693145751953125f)), product(multiple, -1.42860677e-6f));

@@ -27,7 +27,7 @@ class PENSTOCK_API Cast {
   DType to_;
 };
 
-/// Converts the numbers of a field, of any dtype and shape, to dtype `to`: labels of u8 to i64, or doubles to floats.
+/// Converts the numbers of a field, of any dtype and shape, to dtype `to`, for instance labels of u8 to i64.
 /// The shape stays the same. Values are not scaled (`normalize` scales values).
 ///
 /// - To f16, bf16, f32 and f64: the number becomes the nearest value, ties to even. A number that is too large becomes
@@ -36,7 +36,7 @@ class PENSTOCK_API Cast {
 ///   sample: Error(unsupported), which names the number.
 /// - To boolean: the result is true if the number is not 0. From boolean: false is 0, and true is 1.
 ///
-/// If the result is whole numbers, but not booleans, the field keeps the names of its classes.
+/// If `to` is an integer dtype, the field keeps the names of its classes.
 PENSTOCK_API Stage cast(std::string field, DType to);
 
 }  // namespace penstock
