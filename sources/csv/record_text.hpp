@@ -18,8 +18,8 @@ namespace penstock {
 class CsvSource::Impl::RecordText {
  public:
   /// Returns the record's text. The bytes after it may be read, as a CellScanner requires. The text is valid until the
-  /// next call, and while the store exists. @throws Error(io). Its offset counts from the record's beginning, like a
-  /// cell's offset.
+  /// next call, but only while this object and `store` exist. @throws Error(not_found | io). An error's offset counts
+  /// from the record's beginning, like a cell's offset.
   std::string_view read(const Impl& store, Location location);
 
  private:
@@ -32,8 +32,8 @@ class CsvSource::Impl::RecordText {
 
 namespace csv {
 
-/// Moves to the next cell of a record that was checked when the file was opened; returns false after the last one.
-/// @throws Error(corrupt) if the record's quotes have changed since then.
+/// Moves to the next cell of a record. Returns false after the last cell. The record was checked when the file was
+/// opened. @throws Error(corrupt) if the record's quotes have changed since then.
 inline bool next_cell(CellScanner& cells, Cell& cell) {
   switch (cells.next(cell)) {
     case CellScanner::Result::cell:

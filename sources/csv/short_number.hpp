@@ -26,7 +26,7 @@ constexpr std::uint64_t in_each_byte(char byte) noexcept {
   return 0x0101010101010101 * static_cast<std::uint8_t>(byte);
 }
 
-/// Loads eight characters; each digit becomes its value.
+/// Loads eight characters into a word. Each digit becomes its value.
 inline std::uint64_t load_digits(const char* at) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
@@ -57,7 +57,8 @@ template <std::floating_point T>
 inline constexpr T powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
 /// Writes the number of a short cell that has only digits, perhaps a '-' before them and, for floats, perhaps a point.
-/// Returns false, and leaves `out` as it is, for all other cells, and for numbers that T may have to round.
+/// Returns false, and leaves `out` as it is, for all other cells. Does the same if the digits, read without the point,
+/// form a number that T may not hold exactly.
 template <std::floating_point T>
 [[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
@@ -76,7 +77,7 @@ template <std::floating_point T>
   // eight.
   const auto digits = static_cast<std::int32_t>(number_of(values));
   if constexpr (std::numeric_limits<T>::digits < 27) {
-    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // T may have to round the number
+    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // T may have to round `digits`
   }
   const T number = static_cast<T>(digits) / powers_of_ten<T>[decimal_bits / 8 % 8];
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;

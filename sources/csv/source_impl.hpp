@@ -27,7 +27,7 @@ class CsvSource::Impl {
     std::uint64_t record = 0;  ///< number of the record in its file
   };
   std::uint64_t size() const noexcept { return first.back(); }
-  /// @throws Error(not_found) past the end.
+  /// Returns where record `index` is. @throws Error(not_found) if there is no such record.
   Location location_of(std::uint64_t index) const;
   /// Returns "file:line".
   std::string location_name(Location location) const;

@@ -7,8 +7,8 @@
 
 namespace penstock::csv {
 
-/// Calls `f` with a value of the C++ type of `dtype` and returns its result. Returns `otherwise` for f16 and bf16,
-/// which tables don't use.
+/// Calls `f` with a value of the C++ type of `dtype`, and returns the result of `f`. Returns `otherwise` for f16 and
+/// bf16, which tables don't use.
 template <class F, class Result>
 Result with_number_type(DType dtype, Result otherwise, F f) {
   switch (dtype) {

@@ -47,7 +47,7 @@ struct Pending {
   std::shared_ptr<const AncestorFolder> above;  // the folder that contains it
 };
 
-// How many folders and entries were read. If links lead to too many, the listing is refused.
+// How many folders and entries were read. If links lead to too many of them, the listing is refused.
 struct ReadSoFar {
   std::uint64_t folders = 0, entries = 0;
 };

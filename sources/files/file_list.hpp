@@ -15,7 +15,7 @@ class PathTable {
  public:
   void add(std::string_view path);
   std::uint64_t size() const noexcept { return ends_.size(); }
-  /// The byte after the result is zero, so the system can be given its `data()`.
+  /// Returns a path. The byte after the path is zero, so `data()` of the result can be given to the system.
   std::string_view operator[](std::uint64_t index) const noexcept {
     const std::uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     return {bytes_.data() + begin, static_cast<std::size_t>(ends_[index] - begin - 1)};
@@ -29,15 +29,17 @@ class PathTable {
 struct FolderContent {
   std::vector<std::string> files;    ///< paths relative to the folder, unordered
   std::vector<std::string> folders;  ///< names of the folders directly in it, sorted by bytes
-  SkippedEntries passed_over;        ///< regular files with other extensions, except FilesSink's own files
-  std::uint64_t broken_links = 0;    ///< links that lead nowhere; whether they led to files or folders is unknown
+  /// Regular files with other extensions. Files that a FilesSink has added to the folder itself are not among them.
+  SkippedEntries passed_over;
+  std::uint64_t broken_links = 0;  ///< links that lead nowhere; whether they led to files or folders is unknown
 };
 
-/// Returns whether a file's name has one of the extensions. `extensions`: in lower case; empty: all.
+/// Returns whether a file's name has one of the extensions. If `extensions` is empty, returns true. `extensions`: in
+/// lower case.
 bool has_extension(std::string_view name, const std::vector<std::string>& extensions);
 
-/// Lists every regular file with one of the extensions, at any depth, except files for which `is_skipped` is true.
-/// `extensions`: in lower case; empty: all.
+/// Lists every regular file with one of the extensions, at any depth. If `extensions` is empty, lists every regular
+/// file. Leaves out files and folders for which `is_skipped` is true. `extensions`: in lower case.
 /// @throws Error(not_found | io); Error(invalid_argument) for a folder that a FilesSink has not finished;
 /// Error(limit_exceeded) if links lead to the same folders on too many paths.
 FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions);

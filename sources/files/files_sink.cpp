@@ -157,7 +157,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     const std::string mark(files::mark_name);
     int failed = 0;
     for (const std::string& name : names_in_folder(folder_, failed)) {
-      // A run that is killed before it marks the folder as unfinished leaves these files.
+      // Ignores files of the operating system. Also ignores the files that a run leaves if it is killed before it
+      // marks the folder as unfinished.
       if (name == mark + ".lock" || name == mark + ".new" || is_of_system(name)) continue;
       throw files::error_in(
           folder_, Errc::invalid_argument,

@@ -186,7 +186,7 @@ class FilesSource::Impl {
     return name;
   }
 
-  // Calls a user's function for each file.
+  // Lists the files. Calls the user's function for the label of each file.
   std::vector<Record> by_function() {
     files::FolderContent content = files::list_folder(options_.root, options_.extensions);
     std::sort(content.files.begin(), content.files.end());
@@ -292,8 +292,9 @@ class FilesSource::Impl {
     return records;
   }
 
-  // Gives the records the numbers that their classes have in `Files::classes`. @throws Error(invalid_argument) if a
-  // class is not in it.
+  // Gives the records the numbers that their classes have in `Files::classes`. If the labels are numbers, only checks
+  // that each is the number of a class. @throws Error(invalid_argument) if `Files::classes` lacks the class of a
+  // record, or has a class twice.
   void number_as_asked(std::vector<Record>& records) {
     const ClassNames& wanted = options_.classes;
     const auto refuse = [&](const std::string& why) {
@@ -324,7 +325,7 @@ class FilesSource::Impl {
   std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   SkippedEntries passed_over_;
   std::string deeper_;                // the path of one file, if every file is in a folder inside its class's folder
-  std::vector<std::string> classes_;  // names by number; empty if labels are numbers
+  std::vector<std::string> classes_;  // names of classes by number; empty if classes have no names
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // how many bytes at the end of each path are not in its key
   std::vector<std::int64_t> labels_;

@@ -14,9 +14,9 @@
 
 namespace penstock::files {
 
-/// Writes new files of a folder. Until `give_names`, a file is in a hidden folder inside the folder, and its name there
-/// is a number. Names are paths relative to the folder, "class/7.jpg". Functions throw Error(io) with the file, and the
-/// errors listed at each function. One thread at a time.
+/// Writes new files into a folder. Until `give_names` is called, a file is in a hidden folder inside that folder, and
+/// its name there is a number. Names are paths relative to the folder, "class/7.jpg". Functions throw Error(io) with
+/// the file, and the errors listed at each function. One thread at a time.
 class StagedFiles {
  public:
   /// The most bytes that a component of a name may have. No common file system allows more.
@@ -35,7 +35,7 @@ class StagedFiles {
   /// Adds an extension to those in use. From this call on, `require_new` refuses a stem if a file "STEM.EXTENSION"
   /// exists, even if the new file has another extension.
   void use_extension(std::string_view extension);
-  /// @throws Error(invalid_argument) with the key if
+  /// Checks the name of a new file, "STEM.EXTENSION". @throws Error(invalid_argument) with the key if
   /// - "STEM.EXTENSION", or a file of that stem with another extension in use, exists or is staged;
   /// - a file has the name of one of the new file's folders;
   /// - the name is too long.
@@ -47,8 +47,8 @@ class StagedFiles {
   std::size_t staged() const noexcept { return in_order_.size(); }
   /// Makes written files and given names survive a power cut.
   void sync();
-  /// Gives staged files their names, and creates their folders. @throws Error(invalid_argument) if a file of that name
-  /// was created after `require_new`.
+  /// Gives staged files their names, and creates their folders. @throws Error(invalid_argument) if a file with one of
+  /// these names was created after `require_new`.
   void give_names();
 
   /// Removes a file, if it exists, and the folders above it that become empty.
@@ -69,7 +69,7 @@ class StagedFiles {
   unsigned extensions_in_use_ = 0;  // one bit per entry of `image_extensions`
   enum class Staged : std::uint8_t { file, folder };
   std::unordered_map<std::string, Staged> names_;  // names of staged files, and of the folders above them
-  std::vector<const std::string*> in_order_;       // names of staged files, in order
+  std::vector<const std::string*> in_order_;       // names of staged files, in the order of `add`
 };
 
 }  // namespace penstock::files

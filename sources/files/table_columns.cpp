@@ -37,7 +37,7 @@ template <class T>
 void append_number(std::string& line, T value) {
   std::array<char, 32> text;
   if constexpr (std::floating_point<T>)
-    if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();  // "nan", whatever its bits
+    if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();  // makes every NaN "nan", never "-nan"
   const auto [end, failed] = std::to_chars(text.data(), text.data() + text.size(), value);
   line.append(text.data(), end);
 }

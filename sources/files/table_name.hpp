@@ -9,7 +9,7 @@ namespace penstock::files {
 inline constexpr std::string_view table_name = "records.csv";
 /// The mark of an unfinished folder, `ShardNames::mark` of the table.
 inline constexpr std::string_view mark_name = "records.csv-unfinished.json";
-/// The file that stays next to the table, `ShardNames::made_by` of the table.
+/// The file that records what made a finished folder, `ShardNames::made_by` of the table.
 inline constexpr std::string_view made_by_name = "records.csv-made-by.json";
 
 /// Returns whether a file of that name in a finished folder is FilesSink's own, and so not a record.

@@ -22,12 +22,13 @@ std::string classes_file(const std::string& path, std::string_view field);
 /// @throws Error(invalid_argument), which names no file, if a name does not fit in a line.
 std::string classes_text(const ClassNames& classes);
 
-/// Returns the path of "classes.txt" in the shard's folder. Shards from other software may have it; it names the
+/// Returns the path of "classes.txt" in the shard's folder. Shards from other software may have this file. It names the
 /// classes of a field `label` that has one number per sample.
 std::string common_classes_file(const std::string& shard);
 
 /// Reads the class names of a field from the files next to the shards. First looks for each shard's `classes_file`. If
-/// none exists, and the field is a `label` with one number per sample, looks for the `common_classes_file`.
+/// none exists, and the field is a `label` with one number per sample, looks for each shard's `common_classes_file`.
+/// Returns no names if neither exists.
 /// @throws Error(schema_mismatch) if shards have different files, or only some shards have one; Error(io |
 /// limit_exceeded).
 ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field);

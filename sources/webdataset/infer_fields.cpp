@@ -26,7 +26,7 @@ struct Seen {
   std::uint64_t last = 0;     // number of the last sample that has the extension
   bool beside = false;        // in some sample, another image has the same prefix
   std::string_view last_part() const { return std::string_view(extension).substr(prefix_bytes()); }
-  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // including its dot
+  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // with its dot
   std::size_t prefix_bytes() const {
     const std::size_t dot = extension.rfind('.');
     return dot == std::string::npos ? 0 : dot + 1;
@@ -81,7 +81,7 @@ bool may_be_field(const std::string& extension) {
 }
 
 // Images whose extensions have the same prefix are one field, whatever their encodings. But if a sample has several
-// images with that prefix, each extension is a field.
+// images with that prefix, each of these extensions is a field of its own.
 std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   std::vector<Candidate> candidates;
   for (const Seen& seen : all) {
@@ -96,7 +96,7 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
     };
     if (const auto known = std::ranges::find_if(candidates, same); known != candidates.end()) {
       known->samples += seen.samples;
-      if (known->short_name.empty()) known->short_name = usual;  // the first extension was "bin"
+      if (known->short_name.empty()) known->short_name = usual;  // the bare extension "bin" gives no short name
       continue;
     }
     Candidate made{{seen.extension}, usual, seen.samples};

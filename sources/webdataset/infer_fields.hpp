@@ -8,9 +8,10 @@
 
 namespace penstock::webdataset {
 
-/// Returns the fields of a shard's first samples, with the names that WebDatasetSink uses.
-/// @throws Error(invalid_argument) if no field is in more than half of these samples; what `refuse_members_apart` and
-/// TarScan throw.
+/// Returns the fields that more than half of a shard's first 100 samples have, with the names that WebDatasetSink uses.
+/// Returns no fields if the shard has no samples.
+/// @throws Error(invalid_argument) if there are samples, but no such field; what `refuse_members_apart` and TarScan
+/// throw.
 std::vector<WebDatasetField> infer_fields(const std::string& shard);
 
 }  // namespace penstock::webdataset

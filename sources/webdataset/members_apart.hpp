@@ -20,7 +20,7 @@ inline constexpr std::string_view way_to_put_together =
 std::vector<std::uint64_t> samples_apart(const ShardIndex& index);
 
 /// Looks for two members of one key, with different extensions, that have members of other keys between them. @throws
-/// Error(unsupported), which names these two members; what TarScan throws.
+/// Error(unsupported), which names two such members, if there are any; what TarScan throws.
 void refuse_members_apart(const std::string& shard);
 
 }  // namespace penstock::webdataset

@@ -17,7 +17,7 @@ struct Npy {
   std::size_t data = 0;  ///< offset of the elements
 };
 
-/// Thrown if bytes are not an array, with the reason.
+/// Thrown if bytes are not an array that can be read. `what` is the reason.
 struct NpyFault {
   Errc code;
   std::string what;

@@ -20,11 +20,12 @@ namespace penstock::webdataset {
 /// that is not allowed in an extension becomes '_'.
 std::string name_as_extension(std::string_view field);
 
-/// Turns samples into tar members. One thread at a time.
+/// Turns samples into tar members. One thread at a time may use it.
 class SampleEncoder {
  public:
   /// @throws
-  /// - Error(invalid_argument) if readers could not find the fields by these extensions;
+  /// - Error(invalid_argument) if the schema has no fields, or if readers could not find the fields by these
+  ///   extensions;
   /// - Error(unsupported) if a field is bf16;
   /// - what `Schema::slot` throws if an extension is for a field that doesn't exist.
   SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions);
@@ -34,8 +35,8 @@ class SampleEncoder {
   /// Returns the fields with their extensions as a text, for example "image=jpg|png|bin, label=cls".
   std::string text() const;
 
-  /// Makes the members of `sample`, whose values are not copied and must stay valid. Returns the members' size in
-  /// bytes, with headers and padding.
+  /// Makes the members of `sample`. Does not copy the sample's values, so they must stay valid until the last use of
+  /// `pieces()`. Returns the members' size in bytes, with headers and padding.
   std::uint64_t encode(std::string_view key, const Sample& sample);
   /// Returns the bytes of the last encoded sample, in pieces that follow one another.
   std::span<const std::span<const std::byte>> pieces() const noexcept { return pieces_; }

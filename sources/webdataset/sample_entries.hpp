@@ -8,7 +8,7 @@
 
 namespace penstock::webdataset {
 
-/// Where the member of one field of one sample is, or why there is none.
+/// Where the member of one field of one sample is, or why it can't be read.
 struct Entry {
   std::uint64_t offset = 0;  ///< offset of the member's data; 0: there is no member
   std::uint64_t size = 0;

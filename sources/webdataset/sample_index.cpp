@@ -88,7 +88,7 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.ends.shrink_to_fit();
   index.entries.finish();
   index.apart = samples_apart(index);
-  // If at most half of the samples are in pieces, only these are bad samples.
+  // If the members of most samples lie apart, the shard is refused. Otherwise only the samples in `apart` are bad.
   if (index.apart.size() > index.samples() / 2) refuse_members_apart(path);
   return index;
 }

@@ -42,7 +42,7 @@ void require_same(const InputFile& file, const ShardIndex& index);
 /// next to each other.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
-/// Indexes many shards, on several threads. If several shards have an Error, throws that of the first.
+/// Indexes many shards, on several threads. If several shards can't be indexed, throws the Error of the first of them.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 

@@ -72,8 +72,8 @@ bool is_there(const std::string& path) {
 }
 
 // Returns the texts that a pattern stands for. `folders`: the path before the pattern. If the pattern has several pairs
-// of braces, and a file exists whose name has all of them except the last as plain characters, only the last pair is
-// expanded.
+// of braces, the names of files may contain all pairs except the last as plain characters. So the last pair is expanded
+// alone first. If the first text that this makes is the path of an existing file, the other pairs are not expanded.
 std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
   const std::size_t last = pattern.rfind('{');
   if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {

@@ -18,8 +18,9 @@ inline constexpr std::string_view shard_extension = ".tar";
 /// texts.
 std::vector<std::string> expand_braces(std::string_view pattern);
 
-/// Returns the shards that `WebDataset::path` names. If it is a folder, adds the other files and folders in it to
-/// `passed_over`. Shards named by braces need not exist. @throws Error(not_found | io | corrupt | invalid_argument).
+/// Returns the shards that `path`, a `WebDataset::path`, names. If `path` is a folder, adds the other files and folders
+/// in it to `passed_over`. Shards that are named without wildcards need not exist.
+/// @throws Error(not_found | io | corrupt | invalid_argument).
 std::vector<std::string> list_shards(const std::string& path, SkippedEntries& passed_over);
 
 /// @throws Error(invalid_argument) if two of the shards are the same file, even under different names.

@@ -30,7 +30,7 @@ class WebDatasetSource::Impl {
   webdataset::Entry entry(Location location, std::size_t slot) const noexcept {
     return indices[location.shard].entries.at(location.sample, slot);
   }
-  /// Returns the entries of the existing members.
+  /// Returns the entries of the sample's existing members.
   std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
     return indices[location.shard].entries.of(location.sample);
   }
@@ -44,7 +44,8 @@ class WebDatasetSource::Impl {
   std::vector<WebDatasetField> named;  ///< the fields from the options, or the inferred fields in the same form
   Schema schema;
   std::vector<std::string> shards;
-  std::string passed_over;  ///< the other files in the shards' folder, as a text; empty: none
+  /// The other files and folders in the shards' folder, as a text. Empty if the source passes over nothing.
+  std::string passed_over;
   std::vector<webdataset::ShardIndex> indices;
   std::vector<webdataset::ShardMap> maps;
   /// Index of each shard's first sample; the last entry is the number of all samples.

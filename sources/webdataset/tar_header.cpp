@@ -26,8 +26,8 @@ std::string_view bytes_at(TarBlockView block, FieldRange range) noexcept {
 
 std::string_view until_zero(std::string_view text) noexcept { return text.substr(0, text.find('\0')); }
 
-// Reads octal digits, with spaces before them, and spaces and zero bytes after them. Returns 0 for an empty field,
-// nothing for other content.
+// Reads octal digits, with spaces before them, and spaces and zero bytes after them. Returns 0 for an empty field.
+// Returns nothing if the field has other content, or if the number is too large.
 std::optional<std::uint64_t> octal(std::string_view text) noexcept {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   std::uint64_t number = 0;
@@ -71,8 +71,8 @@ void put_octal(TarBlock& block, FieldRange range, std::uint64_t number) noexcept
     block[range.offset + at] = static_cast<char>('0' + (number & 7));
 }
 
-// Returns where to cut a name so that its parts fit into the header's fields prefix and name. Returns nothing if there
-// is no such cut.
+// Returns where to cut a name so that its parts fit into the header's fields prefix and name. Returns 0 if the whole
+// name fits into the field name. Returns nothing if the name does not fit, however it is cut.
 std::optional<std::size_t> cut_of(std::string_view name) noexcept {
   if (name.size() <= name_range.bytes) return 0;
   const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_range.bytes + 1));

@@ -22,7 +22,7 @@ struct TarHeader {
   char type = '0';
 };
 
-/// Thrown for a damaged header: what is wrong, and where in the data.
+/// Thrown for a damaged header. Says what is wrong, and where in the block or data that was parsed.
 struct TarDamage {
   const char* what;
   std::size_t offset;

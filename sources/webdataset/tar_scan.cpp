@@ -142,7 +142,7 @@ bool TarScan::next(TarMember& member) {
   return true;
 }
 
-// Returns the next header's block, or none at the end of the archive.
+// Returns the next header's block, or nothing at the end of the archive.
 std::optional<TarBlockView> TarScan::next_block() {
   const std::uint64_t left = file_.bytes() - position_;
   if (left < tar_block_bytes) {
@@ -216,7 +216,8 @@ void TarScan::skip_maps(TarMember& member) {
   }
 }
 
-// Reads one member of any type. Sets `listed` to whether `next` returns the member.
+// Reads one member of any type. Sets `listed` to whether `next` returns the member. Returns false at the end of the
+// archive.
 bool TarScan::take(TarMember& member, bool& listed) {
   ExtendedHeader extensions;
   const std::uint64_t first = position_;

@@ -53,19 +53,19 @@ struct TarMember {
   bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
 };
 
-/// Goes through the members of one tar file, except folders. One thread at a time.
+/// Goes through the members of one tar file, except folders and volume labels. One thread at a time may use it.
 class TarScan {
  public:
   /// `file` must outlive the object. @throws Error(unsupported) if the file is compressed, Error(corrupt) if it is
   /// empty.
   explicit TarScan(const InputFile& file);
 
-  /// Goes to the next member. Returns false at the end. @throws Error(corrupt | unsupported | limit_exceeded | io),
-  /// with the offset.
+  /// Sets `member` to the next member. Returns false if there is no further member. @throws
+  /// Error(corrupt | unsupported | limit_exceeded | io), with the offset.
   bool next(TarMember& member);
-  /// Returns the position after the last member's padding, where a further member would begin.
+  /// Returns the position after the padding of the member that was read last. The next member would begin there.
   std::uint64_t position() const noexcept { return position_; }
-  /// Returns whether the archive has tar's end mark. Call this at the end.
+  /// Returns whether the archive has tar's end mark. Call this after `next` has returned false.
   bool has_end() const noexcept { return has_end_; }
 
  private:
@@ -76,7 +76,8 @@ class TarScan {
     bool pending = false;  ///< there was an extended header, and its member must follow
   };
 
-  /// Returns bytes of the file. The view is valid until the next call. REQUIRES: the range is within the file.
+  /// Returns `count` bytes of the file from `offset`. The view is valid until the next call. REQUIRES: the range is
+  /// within the file.
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();

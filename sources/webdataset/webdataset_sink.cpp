@@ -222,8 +222,8 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     return "of the key \"" + printable(there_.key(number)) + "\"";
   }
 
-  // Reads which samples a shard has, and refuses the store if this sink can't have written them. Returns the bytes of
-  // the shard's first sample.
+  // Reads which samples a shard has, and refuses the store if this sink can't have written them. Returns the size of
+  // the shard's first sample in bytes.
   std::uint64_t take(const std::string& file, bool ended) {
     webdataset::ShardIndex index;
     try {

@@ -13,7 +13,8 @@ inline std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-/// Like `now_ns`, at a quarter of its cost, but changes only every few milliseconds.
+/// Returns the time of the same clock as `now_ns`, at a quarter of the cost. The value changes only every few
+/// milliseconds.
 inline std::uint64_t coarse_now_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

@@ -20,16 +20,16 @@ struct CoreTime {
 
 /// Returns the present values. Returns none if the system does not show them.
 std::optional<CoreTime> read_core_time() noexcept;
-/// Returns the seconds that the cores of `set` have worked for processes, read from the text of /proc/stat. Returns
-/// none if the text lacks one of the cores.
+/// Returns for how many seconds the cores of `set` have worked for processes, in all. `stat`: the text of /proc/stat.
+/// Returns none if the text lacks one of the cores or its numbers.
 std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t& set, double ticks_a_second) noexcept;
 
 /// The shares of the cores' time that this process and other processes took between two moments.
 struct CoreShares {
   double own = 0, others = 0;
 };
-/// Returns the shares between two moments. Returns none if the number of cores has changed, or if the moments are less
-/// than 200 ms apart. The kernel's clock ticks only every 10 ms.
+/// Returns the shares between two moments. Returns none if the number of cores has changed. Also returns none if the
+/// moments are less than 200 ms apart, because the kernel's clock ticks only every 10 ms.
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept;
 
 /// Returns how many cores this process may keep busy under the quotas of its control groups. The number may have a

@@ -52,7 +52,7 @@ class Remarks {
 /// measured chains, each multiplied by the number of chains it stands for.
 struct StepCounters {
   RelaxedCounter cpu_ns, bytes;
-  RelaxedCounter wait_ns;  ///< wall time less CPU time, if the thread gave up its core
+  RelaxedCounter wait_ns;  ///< time off the core in which the thread waited, as `WaitWatch` tells
   Remarks remarks;
 };
 
@@ -77,7 +77,7 @@ inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_fa
 }
 
 /// Returns how many loads of blocks this load stands for if a runner measures it; 0 if it does not. Asking the clocks
-/// and the kernel takes about 10 us, and a load may take no longer than that. So only one load in 16 is measured.
+/// and the kernel takes about 10 µs, and a load may take no longer than that. So only one load in 16 is measured.
 /// Exceptions: the first 16 loads are measured, and every load if the last measured load took 1 ms or more.
 inline std::uint64_t measures_load(std::uint64_t load, std::uint64_t load_ns) noexcept {
   if (load < 16 || load_ns >= 1'000'000) return 1;

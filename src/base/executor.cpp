@@ -189,8 +189,8 @@ struct Executor::Impl::Arena {
 };
 
 // Arenas of destroyed executors, kept for later executors. oneTBB frees an arena only after a worker has looked for
-// work in it a hundred times without success. The worker yields its core each time, so on a busy machine that takes
-// long, and arenas of short-lived executors would pile up.
+// work in it a hundred times without success. The worker yields its core each time, so this takes long on a busy
+// machine. Meanwhile, arenas of short-lived executors would pile up.
 class Executor::Impl::IdleArenas {
  public:
   static IdleArenas& instance() {

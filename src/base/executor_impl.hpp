@@ -26,9 +26,10 @@ class Executor::Impl {
   unsigned threads() const noexcept { return threads_; }
   /// Returns why there are fewer threads than requested. Returns an empty text if there are as many as requested.
   const std::string& shortage() const noexcept { return shortage_; }
-  /// Runs all tasks that are submitted after this call on at most `threads` of the executor's threads. Its other
-  /// threads sleep, because a thread that looks for work takes a core from a thread that has work. Call it only for an
-  /// executor that one loader uses. One thread at a time may call it; other threads may submit meanwhile.
+  /// Runs all tasks that are submitted after this call on at most `threads` of the executor's threads. The executor's
+  /// other threads sleep, because a thread that looks for work takes a core from a thread that has work. Call `use`
+  /// only if at most one loader uses the executor. One thread at a time may call it; other threads may
+  /// submit meanwhile.
   /// @throws std::bad_alloc; the number of threads is unchanged then.
   void use(unsigned threads);
   /// Runs `task` soon on one of the executor's threads, never inside this call. `task` must not throw. Any thread may

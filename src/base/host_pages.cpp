@@ -22,7 +22,8 @@ std::byte* map_pages(std::size_t bytes) noexcept {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-// Returns memory that begins at a multiple of `huge_bytes`. If the system has no huge pages, it uses ordinary pages.
+// Returns memory that begins at a multiple of `huge_bytes`. If the system has no huge pages, the memory has
+// ordinary pages. Returns null if the system has no more memory.
 std::byte* map_huge_pages(std::size_t bytes) noexcept {
   std::byte* const data = map_pages(bytes + huge_bytes);
   if (data == nullptr) return nullptr;
@@ -119,7 +120,7 @@ HostPages::Mapping* HostPages::mapping_of(const std::byte* data) noexcept {
   return std::prev(after)->get();
 }
 
-// Returns null if the system has no more memory.
+// Makes another mapping. Returns null if the system has no more memory.
 HostPages::Mapping* HostPages::add_mapping() noexcept {
   try {
     auto added = std::make_unique<Mapping>();

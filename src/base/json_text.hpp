@@ -6,8 +6,8 @@
 
 namespace penstock::detail {
 
-/// Returns the text as a JSON string with its quotes. Bytes that are not UTF-8, which a store's keys may have, become
-/// U+FFFD.
+/// Returns the text as a JSON string with its quotes. Each byte that is not UTF-8 becomes U+FFFD. A store's keys may
+/// have such bytes.
 std::string json_string(std::string_view text);
 
 }  // namespace penstock::detail

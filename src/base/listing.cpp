@@ -36,8 +36,8 @@ bool begins_in_either_case(std::string_view name, std::string_view small) noexce
 constexpr std::string_view no_ending = "no ending";
 constexpr std::size_t longest_ending = 16, most_endings = 1000;
 
-// Returns the ending in small letters: ".gz" for "a.tar.GZ". A long ending, or an ending with spaces, counts as part of
-// the name.
+// Returns the ending in small letters, such as ".gz" for "a.tar.GZ". Returns `no_ending` if the name has no ending. A
+// long ending, or an ending with spaces, counts as part of the name.
 std::string ending_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return std::string(no_ending);

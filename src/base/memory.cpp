@@ -49,8 +49,8 @@ class HostMemory final : public MemoryResource {
   detail::HostPages& pages() noexcept { return pages_; }
 
  private:
-  // Large blocks never come from the heap. Once the first large block is freed, malloc would keep later large blocks in
-  // the heap. A process that makes one loader after another would then grow by the holes between these blocks.
+  // Large blocks never come from the heap. Once the first large block is freed, malloc would take later large blocks
+  // from the heap. A process that makes one loader after another would then grow by the holes between these blocks.
   static bool from_the_system(std::size_t bytes, std::size_t align) noexcept {
     return bytes >= (128u << 10) && align <= detail::HostPages::alignment;
   }
@@ -73,8 +73,8 @@ MemoryResource& host_memory() noexcept {
 
 namespace {
 
-// Initialized before any thread starts. If another thread were initializing it at a fork(), the child would wait for it
-// for ever.
+// Initialized before any thread starts. If one thread called fork() while another thread initialized the
+// resource, the child would wait for the end of the initialization for ever.
 [[maybe_unused]] const MemoryResource& begun_early = host_memory();
 
 }  // namespace

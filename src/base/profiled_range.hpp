@@ -10,8 +10,8 @@ void begin_range(const char* name) noexcept;
 void end_range() noexcept;
 #endif
 
-/// NVIDIA's profilers show `name` for what the calling thread does until this object is destroyed. Does nothing without
-/// PENSTOCK_NVTX.
+/// Makes NVIDIA's profilers show `name` for what the calling thread does until this object is destroyed. Does nothing
+/// without PENSTOCK_NVTX.
 class ProfiledRange {
  public:
 #ifdef PENSTOCK_NVTX

@@ -10,7 +10,8 @@
 namespace penstock::detail {
 
 // The text has three numbers: the thread's time on a core, the time in which it waited for a core, and how often it got
-// a core. A kernel that does not count writes three zeros. The third can't be zero for a thread that reads the file.
+// a core. A kernel that does not count writes three zeros. A kernel that counts can't write zero as the third number,
+// because the thread that reads the file has got a core.
 std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcept {
   std::uint64_t numbers[3] = {};
   const char *at = schedstat.data(), *const end = at + schedstat.size();

@@ -43,11 +43,12 @@ class DelayMeter {
 
 /// Finds out how much of its time off the core this thread waited for a disk, a lock or a network. In the rest of that
 /// time it was ready, but had no core. With `asks`, the watch asks the kernel, which takes a few microseconds each
-/// time. Without `asks`, all time off the core counts as waiting if the thread waited at all.
+/// time. Without `asks`, or if the kernel does not count the rest, a call of `waited` can't tell the two apart.
+/// Then all time off the core counts as waiting if the thread waited at all since the last call.
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;
-  /// Returns how much of `off_ns` the thread waited voluntarily. `off_ns`: its time off the core since the last call.
+  /// Returns how much of `off_ns` the thread waited. `off_ns`: the thread's time off the core since the last call.
   std::uint64_t waited(std::uint64_t off_ns) noexcept;
 
  private:

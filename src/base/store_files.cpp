@@ -136,7 +136,7 @@ std::string lock_holder(const std::string& file) {
   const std::string unknown = "another process";
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return unknown;
-  // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF"
+  // A line looks like "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF".
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
@@ -173,8 +173,8 @@ std::uint64_t file_revision(int descriptor) noexcept {
   if (::fstat(descriptor, &status) != 0) return 0;
   const std::int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
   std::uint64_t hash = detail::hash_bytes(facts, sizeof facts);
-  // Two versions of a file may have the same time, for example from archives that are built reproducibly. So parts of
-  // the contents are hashed too.
+  // Two versions of a file may have the same size and time, for example if they are unpacked from archives that are
+  // built reproducibly. So parts of the contents are hashed too.
   std::array<char, looked_at> part;
   for (const off_t at : {off_t{0}, status.st_size / 2, std::max<off_t>(status.st_size - looked_at, 0)}) {
     const ssize_t got = uninterrupted([&] { return ::pread(descriptor, part.data(), part.size(), at); });
@@ -259,7 +259,7 @@ struct Unsynced {
   std::vector<std::string> folders;
 };
 
-// Never destroyed, because static objects of the application may still write files when static objects are destroyed.
+// Never destroyed, because static objects of the application may still write files when they are destroyed.
 Unsynced& unsynced() {
   static Unsynced* const one = new Unsynced;
   return *one;

@@ -75,7 +75,8 @@ bool is_control(std::string_view character) noexcept {
   }
 }
 
-// Moves the first character of `text` to `out`. Writes a control character, or a byte that is not UTF-8, as `\xNN`.
+// Moves the first character of `text` to `out`. Writes each byte of a control character, and a byte that is not UTF-8,
+// as `\xNN`.
 void show_front(std::string_view& text, std::string& out) {
   const std::size_t bytes = character_bytes(text);
   const std::string_view front = text.substr(0, std::max<std::size_t>(bytes, 1));

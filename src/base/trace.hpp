@@ -59,7 +59,7 @@ class Trace {
   std::size_t bytes() const;
   /// Writes the timeline to `file` in Chrome's trace-event format, which Perfetto reads too. Each line becomes a
   /// thread, and each slice a complete event.
-  /// @throws Error(io).
+  /// @throws Error(io); Error(not_found) if the file's folder doesn't exist.
   void write(const std::string& file) const;
 
  private:

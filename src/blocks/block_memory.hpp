@@ -31,9 +31,10 @@ class BlockMemory {
   void reserve(std::size_t bytes) noexcept { used_ += bytes; }
   /// Returns memory for a reserved block; null for 0 bytes. `mutex`: the owner's mutex, which the caller must not hold.
   /// Prefers the memory of a block that the same runner used, because that memory is most likely in the cache of the
-  /// runner's core. @throws whatever the resource throws.
+  /// runner's core. @throws what the resource throws.
   std::byte* take(std::size_t bytes, const void* runner, std::mutex& mutex);
-  /// Takes back the memory of a reserved block that `runner` used. `data`: null if `take` failed or was not called.
+  /// Takes back the memory of a reserved block that `runner` used. `data`: what `take` returned, or null if
+  /// `take` failed or was not called.
   void give_back(std::byte* data, std::size_t bytes, const void* runner) noexcept;
 
  private:

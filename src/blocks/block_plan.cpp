@@ -100,7 +100,8 @@ bool BlockPlan::next(std::uint64_t left, SamplePlan& out) {
   return known;
 }
 
-// Adds an evicted block to `gone_`, and drops the farthest blocks of `gone_` if they exceed the limit.
+// Adds a block that is not in memory to `gone_`. Then drops the blocks with the farthest next uses from `gone_` until
+// the other blocks of `gone_` are within the limit.
 void BlockPlan::remember(std::uint64_t number, KnownBlock& block) {
   block.gone = true;
   gone_.add(number, block);
@@ -124,8 +125,8 @@ void BlockPlan::take_gone(const UpcomingSample& now) {
   }
 }
 
-// Counts the loads of blocks in `taken_`, which twice the memory would have held. Blocks that are still not in memory
-// go back to `gone_`.
+// Counts the loads of the blocks in `taken_`. Twice the memory would have held these blocks. Puts those that are still
+// not in memory back into `gone_`.
 void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const SamplePlan& out) {
   const bool into_batch = out.in_batch && out.needs.front().loads;
   for (const std::size_t n : taken_) {
@@ -172,8 +173,8 @@ bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std:
   return true;
 }
 
-// Lists the blocks that the sample needs, and whether they are in memory. Pins the blocks in memory, so that the
-// sample's own blocks are not evicted.
+// Lists the sample's blocks that are in memory or must be loaded. Leaves out blocks that are not in memory and that the
+// record can do without. Pins the blocks in memory, so that the sample's own blocks are not evicted.
 void BlockPlan::list_needs(const UpcomingSample& now, Room& room, std::vector<Need>& needs) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const UpcomingBlock& needed = now.distinct[n];
@@ -211,8 +212,8 @@ void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, SamplePl
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const KnownBlock& block = *now_[n];
     if (!spare || block.stays || bytes > limit_ - room.own) continue;
-    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So two further uses must
-    // be known.
+    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So if other blocks must
+    // be evicted, two further uses must be known.
     const bool is_free = in_memory_.bytes() + room.missing + bytes <= limit_;
     if (!is_free && (block.uses < 2 || !has_room_before(room.missing + bytes, block.next_use))) continue;
     make_room(room.missing + bytes, out.evicted);

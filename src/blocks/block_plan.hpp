@@ -26,8 +26,8 @@ namespace penstock::detail::runtime {
 ///   block's rows must be side by side in the batch, in their order. Also, the block's next known use must not come
 ///   before the next uses of the blocks that would be evicted.
 /// - A block that the record can do without is loaded if there is room. If at least two later uses of this block are
-///   known, it is also loaded in place of blocks whose next uses come after its own. If it is not loaded, the record
-///   decodes by itself the part that it needs.
+///   known, it is also loaded in place of blocks whose next uses come after its own. If the block is not loaded, the
+///   record itself decodes the part that it needs.
 ///
 /// The plan also notes which blocks would be in memory if there were twice as much. An evicted block moves to a second
 /// set with the same limit, which drops the block with the farthest next use. If all blocks have one size, both sets
@@ -44,7 +44,7 @@ class BlockPlan {
   BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
             std::vector<std::size_t> destination_bytes, std::uint64_t at_least = ~std::uint64_t{0});
 
-  /// Starts again. Keeps each block in memory for which `keeps` returns true.
+  /// Starts again, with the samples of `feed`. Of the blocks in memory, keeps those for which `keeps` returns true.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
   /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit, and no other thread uses the plan. The
   /// constructor's limit still decides whether a record is too large, so that the result does not depend on when memory
@@ -74,8 +74,9 @@ class BlockPlan {
     /// listed.
     std::vector<Need> needs;
     std::vector<std::uint64_t> evicted;  ///< blocks to evict before the sample's blocks are loaded
-    std::size_t too_large = 0;  ///< 0, or the bytes of the blocks that the sample needs, if they exceed the limit; in
-                                ///< that case `needs`, `evicted` and `in_batch` are empty
+    /// 0 if the blocks that the record can't do without are within the constructor's limit. Otherwise the bytes of
+    /// these blocks; `needs`, `evicted` and `in_batch` are empty then.
+    std::size_t too_large = 0;
     std::optional<std::size_t> in_batch;  ///< slot of the field, if the sample's only block is decoded into the batch
   };
   /// Plans the next sample of the feed. `left`: number of samples of the sample's batch that are not planned yet,
@@ -113,9 +114,9 @@ class BlockPlan {
   // Evicted blocks that twice the memory would still hold.
   BlocksByNextUse gone_;
   std::vector<std::size_t> taken_;             // which blocks of the planned sample were in `gone_`
-  std::vector<std::uint64_t> no_longer_gone_;  // blocks that planning the sample dropped from `gone_`
+  std::vector<std::uint64_t> no_longer_gone_;  // blocks dropped from `gone_` while the sample was planned
   std::uint64_t saved_ = 0;
-  // Number of the first sample after the samples whose rows the last block in a batch has.
+  // Number of the first sample after the samples whose rows come from the block last decoded into a batch.
   std::uint64_t in_batch_end_ = 0;
   std::size_t in_batch_field_ = 0;
 };

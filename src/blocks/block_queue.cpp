@@ -32,8 +32,9 @@ void BlockQueue::wait_for(std::uint64_t number, Residency& block) {
 }
 
 void BlockQueue::add(std::shared_ptr<Residency> load) {
-  load->waiters.reserve(1);  // so that `wait_for` can't fail for the first user; a user that did not wait could be made
-                             // before its block is loaded
+  // With this reserved memory, `wait_for` can't fail for the first user. If it failed, the user could be made before
+  // its block is loaded.
+  load->waiters.reserve(1);
   QueuedSample& user = sample(load->first_user);
   user.loads.push_back(std::move(load));
 }
@@ -64,10 +65,10 @@ void BlockQueue::let_begin() noexcept {
   stretches_.add(waiting_);
 }
 
-// Returns how many blocks of a stretch a runner loaded. Looks at two samples: the first, which may share blocks with
-// the stretch before, and the middle one, which may share blocks with an earlier row of a grid.
+// Returns how many blocks of a stretch a runner loaded. Looks only at two samples: the first, which may share blocks
+// with the stretch before, and the middle one, which may share blocks with an earlier row of a grid.
 std::size_t BlockQueue::blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept {
-  constexpr std::size_t most = 8;  // most blocks that are looked at; a record may have thousands
+  constexpr std::size_t most = 8;  // most blocks of a sample that are looked at; a record may have thousands
   const std::uint64_t length = stretches_.length(), first = stretch * length;
   std::size_t loaded = 0;
   for (const std::uint64_t number : {first, first + length / 2}) {
@@ -87,7 +88,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
   if (stretch == WorkStretches::none) return work;
   for (std::uint64_t number = stretch * stretches_.length();; ++number) {
     QueuedSample& it = sample(number);
-    // After a sample was made, its element may already have a later sample.
+    // If a sample of the stretch was made, its element of `samples_` may already have a later sample.
     if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
     if (it.begun != it.may_begin) {
       work.load = std::move(it.loads[it.begun++]);

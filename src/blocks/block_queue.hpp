@@ -48,28 +48,27 @@ class BlockQueue {
     bool ready = false;                    ///< the sample can be made, and no runner has taken it
   };
   struct Work {
-    std::shared_ptr<Residency> load;      ///< block to load; null: the work is `sample`
+    std::shared_ptr<Residency> load;      ///< block to load; null: `sample` is the work, or there is no work
     std::optional<std::uint64_t> sample;  ///< sample to be made
     explicit operator bool() const noexcept { return load != nullptr || sample.has_value(); }
   };
 
   /// `in_flight`: the most samples that are issued and not made. `threads`: present number of runners. `most`: the
-  /// largest number of runners that the run may use.
+  /// largest number of runners that the run may use; 0: `threads`.
   BlockQueue(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Returns sample `number`. REQUIRES: the sample is issued and not made.
   QueuedSample& sample(std::uint64_t number) noexcept { return samples_[number % samples_.size()]; }
   const QueuedSample& sample(std::uint64_t number) const noexcept { return samples_[number % samples_.size()]; }
   std::vector<QueuedSample>& samples() noexcept { return samples_; }
-  /// Begins the next sample, which has no needs yet.
+  /// Begins sample `number`, the next one. The sample waits for no block yet.
   QueuedSample& begin(std::uint64_t number) noexcept;
   /// Makes the sample wait for the block, unless the block is done. @throws std::bad_alloc.
   void wait_for(std::uint64_t number, Residency& block);
-  /// Adds a load for the sample that was begun last. The caller must make the sample wait for the load. @throws
-  /// std::bad_alloc, and adds nothing in this case.
+  /// Adds a load for the sample that was begun last. The caller must then make the sample wait for the load, with
+  /// `wait_for`. @throws std::bad_alloc, and adds nothing in this case.
   void add(std::shared_ptr<Residency> load);
-  /// Call after the last need of a sample was added. From then on the sample can be made as soon as it waits for no
-  /// block.
+  /// Call after the last `wait_for` of a sample. From then on the sample can be made as soon as it waits for no block.
   void finish(std::uint64_t number) noexcept;
   /// Call after a block was loaded, or loading failed. Samples that waited only for this block can be made from then
   /// on.
@@ -81,12 +80,12 @@ class BlockQueue {
   void let_begin() noexcept;
   bool has_work() const noexcept { return stretches_.has_work(); }
   /// Returns a runner's next piece of work. Takes the work from the stretch of samples that the runner holds. If that
-  /// stretch has no work, chooses a different stretch and sets `held` to it. The address of `held` identifies the
-  /// runner.
+  /// stretch has no work, takes the work from a different stretch. `held`: see WorkStretches::choose. The address of
+  /// `held` identifies the runner.
   Work take(std::uint64_t& held) noexcept;
   /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept { stretches_.leave(held); }
-  /// Discards all work. The caller must release the samples' blocks before.
+  /// Discards all work. The caller must release the samples' blocks first.
   void clear() noexcept;
 
  private:

@@ -49,7 +49,7 @@ class BlockReader final : public ReaderModel {
     std::vector<std::byte> bytes;
   };
 
-  // Returns a block, loading it if it is not kept. `kept_` has the most recently used block first.
+  // Returns a block. Loads the block if it is not in `kept_`. The first block in `kept_` is the one used last.
   std::span<const std::byte> block(std::uint64_t id) {
     const auto found = std::ranges::find(kept_, id, &Kept::id);
     if (found != kept_.end()) {

@@ -12,7 +12,8 @@ class BlockRepeats {
  public:
   explicit BlockRepeats(std::uint64_t blocks) noexcept : step_((blocks + most - 1) / most), blocks_(blocks) {}
 
-  /// Counts a decode. @throws std::bad_alloc, only in the first call.
+  /// Counts a decode if its block is among the counted blocks. @throws std::bad_alloc, only for the first decode that
+  /// is counted.
   void decoded(std::uint64_t block, std::uint64_t pass) {
     if (block >= blocks_ || block % step_ != 0) return;
     if (last_.empty()) last_.resize(static_cast<std::size_t>((blocks_ - 1) / step_ + 1));
@@ -24,7 +25,7 @@ class BlockRepeats {
   std::uint64_t again() const noexcept { return again_; }
 
  private:
-  static constexpr std::uint64_t most = 1u << 18;  // needs 1 MiB
+  static constexpr std::uint64_t most = 1u << 18;  // the most blocks that are counted; they take 1 MiB
   const std::uint64_t step_, blocks_;
   std::vector<std::uint32_t> last_;  // for each counted block: number of its last pass + 1; 0: never decoded
   std::uint64_t again_ = 0;

@@ -58,7 +58,7 @@ void BlockSchedule::reset(Feed feed) {
   queue_.clear();
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
-  // Drops blocks that were not loaded, so that they are loaded again.
+  // Drops blocks whose load has not ended or has failed, so that they are loaded again.
   release([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
@@ -139,7 +139,7 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
 
 // -- the work --
 
-// Allows loads to begin, in order, as long as there is memory. Returns whether it allowed one.
+// Allows loads to begin, in order, until a load lacks memory. Returns whether it allowed any load.
 bool BlockSchedule::update() noexcept {
   bool more = false, lacks_memory = false;
   for (const Residency* next; (next = queue_.next_load()) != nullptr; more = true) {
@@ -156,7 +156,7 @@ bool BlockSchedule::update() noexcept {
   return more;
 }
 
-// Relaxed, because the answer may change at any moment anyway.
+// The atomics are read relaxed, because the answer may change at any moment anyway.
 std::optional<Idle> BlockSchedule::why_idle() const noexcept {
   if (lacks_memory_.load(std::memory_order_relaxed)) return Idle::block_memory;
   if (in_load_.load(std::memory_order_relaxed) != 0) return Idle::blocks;
@@ -203,7 +203,8 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
 
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
-  // Read without the mutex, because only this thread uses the sample and its blocks from `take` to `done`.
+  // The sample is read without the mutex, because only this thread uses the sample and its blocks from `take` to
+  // `done`.
   const BlockQueue::QueuedSample& sample = queue_.sample(number);
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)
@@ -211,8 +212,9 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " bytes at once, but there are " + std::to_string(record_limit_) +
                                           " for blocks; raise `" + option_ + "`");
   for (const auto& block : sample.blocks) {
-    // If the record can do without a block that failed, the block is lent as empty, and the source reads the part that
-    // it needs. Otherwise the free memory would decide which samples fail.
+    // If the record can do without a block that failed, the reader gets an empty span and reads the part that it needs.
+    // Such a block is loaded only if there is room. If its failure counted, the free memory would decide which samples
+    // fail.
     if (block == nullptr || (block->failed() && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;

@@ -22,7 +22,7 @@
 
 namespace penstock::detail::runtime {
 
-/// A plan of blocks looks at least this many records ahead.
+/// A plan of blocks may look this many records ahead. If more samples are in flight, it may look as many ahead.
 inline constexpr std::uint64_t min_records_in_sight = 4096;
 
 /// Numbers of runners that load blocks. `first`: at the start of the run. `most`: the largest number during the run.
@@ -39,8 +39,8 @@ class BlockSchedule {
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// `in_flight`: the most samples that are issued and not made. `destination_bytes`: see BlockPlan. `option`: name of
-  /// the user's option that sets the limit.
+  /// `in_flight`: the most samples that are issued and not made. `lookahead`, `destination_bytes`: see BlockPlan.
+  /// `option`: name of the user's option that sets `limit_bytes`.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
                 BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {},
                 const char* option = "max_block_bytes");
@@ -55,8 +55,8 @@ class BlockSchedule {
   /// Prepares to issue the next `count` samples of the feed: fetches these samples and asks the source which blocks
   /// they need. Also fetches samples after these, to look ahead.
   void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
-  /// Issues the next `count` samples, which are of one batch and have numbers from `first`. The first `of_feed` samples
-  /// come from the feed. The other samples need no block. `pass`: the samples' pass over the data.
+  /// Issues the next `count` samples, which belong to one batch. Their numbers begin at `first`. The first `of_feed`
+  /// samples come from the feed. The other samples need no block. `pass`: the samples' pass over the data.
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
@@ -67,7 +67,8 @@ class BlockSchedule {
   Work take(std::uint64_t& held) noexcept;
   /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept;
-  /// Returns why there is no work; none if the reason is not a block.
+  /// Returns why there is no work. Returns nothing if the reason is neither a block that is being loaded nor memory for
+  /// blocks.
   std::optional<Idle> why_idle() const noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
   /// Loads a block. `destination`: the block's rows in the batch if the block goes into a batch. Returns whether there
@@ -75,7 +76,8 @@ class BlockSchedule {
   bool load(std::shared_ptr<Residency> load, std::byte* destination = nullptr) noexcept;
   /// Sets `out` to the blocks of a sample that is being made from record `index`, in the record's order. If the record
   /// can do without a block that is not in memory, the block's span is empty. Returns false if no blocks were planned
-  /// for this record, so that the reader must load them itself. @throws the Error of a block that could not be loaded.
+  /// for this record, so that the reader must load them itself. @throws the Error of a block that could not be loaded,
+  /// Error(limit_exceeded) if the record needs more bytes than the constructor's limit, std::bad_alloc.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
   /// Reports that a sample was made. Returns whether further loads may begin.
   bool done(std::uint64_t sample) noexcept;

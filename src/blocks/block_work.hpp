@@ -8,8 +8,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Loads the block of `work`, to `destination` if the block goes into a batch. Counts the time as reading by `run`.
-/// Returns whether there is work to do.
+/// Loads the block of `work`, to `destination` if the block goes into a batch. Counts the time as reading time of
+/// `run`. Returns whether there is work to do.
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work,
                    std::byte* destination = nullptr) noexcept;
 /// Gives the reader of `run` the blocks of a sample, or the error of a block that could not be loaded.

@@ -8,10 +8,11 @@
 namespace penstock::detail::runtime {
 
 namespace {
-// Memory of a sample with more blocks than this is not reused. Otherwise thousands of samples would have that much
-// memory in time.
+// Memory of a sample with more blocks than this is not reused. If it were reused, thousands of samples could have that
+// much memory after some time.
 constexpr std::size_t usual_blocks = 32;
-// The most uses of blocks that are known ahead. Each use takes a few hundred bytes.
+// The plan stops looking ahead when the samples in sight have this many uses of blocks, but not before `at_least`
+// samples are in sight. Each use takes a few hundred bytes.
 constexpr std::uint64_t max_uses = 1u << 14;
 }  // namespace
 
@@ -70,7 +71,7 @@ bool UpcomingSamples::fetch() {
   return true;
 }
 
-// Sets the sample's needs. If the source can't specify the needs, its reader will report why.
+// Asks the source which blocks the sample needs. If the source fails here, its reader will report why.
 void UpcomingSamples::describe(UpcomingSample& next) const {
   next.blocks.clear();
   next.distinct.clear();

@@ -28,7 +28,7 @@ struct UpcomingSample {
   std::vector<UpcomingBlock> distinct;  ///< the same blocks sorted by number, each once
   std::size_t bytes = 0;                ///< bytes of the blocks that the record can't do without; saturates
   std::optional<BlockRows> rows;        ///< rows of the sample's only block, if the block could go into the batch
-  bool known = false;                   ///< the source specified the sample's needs
+  bool known = false;                   ///< the source could tell which blocks the sample needs
 };
 
 /// The coming samples of a feed. The first of them are in sight: a plan uses them. The others are only fetched.
@@ -50,7 +50,7 @@ class UpcomingSamples {
 
   bool empty() const noexcept { return in_sight_.empty(); }
   std::size_t size() const noexcept { return in_sight_.size(); }
-  /// Returns a sample in sight; 0 is the next one.
+  /// Returns a sample in sight. `i`: 0 for the next sample, 1 for the sample after that.
   const UpcomingSample& operator[](std::size_t i) const noexcept { return in_sight_[i]; }
   const UpcomingSample& last() const noexcept { return in_sight_.back(); }
   /// Returns the number of the next sample, counted from 0.

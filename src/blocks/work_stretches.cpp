@@ -40,7 +40,7 @@ void WorkStretches::wait(Stretch& it) noexcept {
 
 void WorkStretches::add(std::uint64_t sample) noexcept {
   Stretch& it = stretch(sample / length_);
-  // The element belonged to an earlier stretch, whose samples are all made.
+  // An element with another number belonged to an earlier stretch, whose samples are all made.
   if (it.number != sample / length_) it = {.number = sample / length_};
   ++it.pieces;
   ++pieces_;

@@ -9,14 +9,14 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides which samples a runner works on next. The order is divided into short stretches, and at most one runner
-/// holds a stretch.
+/// Decides which samples a runner works on next. The order is divided into short stretches. At any time, at most one
+/// runner holds a given stretch.
 ///
 /// Neighbouring samples share blocks. A runner that decoded a block has it in its core's cache; another core needs
-/// several times as long to read the block. So a runner stays with its stretch while that has work. After that the
+/// several times as long to read the block. So a runner stays with its stretch while the stretch has work. Then the
 /// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. But if other
-/// stretches were preferred to the first one as often as there are runners, the runner takes the first. If runners hold
-/// all stretches with work, the runner helps with the first of these, because no runner may be idle while there is
+/// stretches were preferred to the first one as often as there are runners, the runner takes the first one. If runners
+/// hold all stretches with work, the runner helps with the first of these, because no runner may be idle while there is
 /// work.
 ///
 /// This class only counts pieces of work. One thread at a time may use it.
@@ -25,7 +25,7 @@ class WorkStretches {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   /// `in_flight`: the most samples that are issued and not made. `threads`: present number of runners. `most`: the
-  /// largest number of runners that the run may use.
+  /// largest number of runners that the run may use; 0: `threads`.
   WorkStretches(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Returns the number of samples in a stretch. Stretch s begins with sample s * length().
@@ -36,8 +36,8 @@ class WorkStretches {
   void remove(std::uint64_t sample) noexcept;
   bool has_work() const noexcept { return pieces_ != 0; }
   /// Returns the stretch of a runner's next piece of work; `none`: there is no work. `held`: the stretch that the
-  /// runner holds, or `none`; updated if the choice changes it. `knows(stretch)`: returns a number that is higher the
-  /// better the runner knows a stretch.
+  /// runner holds, or `none`; updated if the choice changes it. `knows(stretch)`: returns how well the runner knows a
+  /// stretch; a higher number is better.
   template <class Knows>
   std::uint64_t choose(std::uint64_t& held, const Knows& knows) noexcept {
     if (held != none && has_work(held)) return held;

@@ -47,7 +47,7 @@ StepCall Chain::call_of(std::size_t number, const Place& place, std::uint64_t in
   return {place, index, rows, seed_, check_, number, number < cache_step() ? cached_by_ : nullptr};
 }
 
-// Returns false if a filter ends the sample here.
+// Returns false if a filter leaves the sample out.
 bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows) const {
   const Step& step = *steps()[number];
@@ -162,8 +162,8 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
 bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                          std::span<std::byte* const> rows, std::uint64_t stands_for) const {
   // Samples that usually take a few microseconds may wait from time to time, for a page of a file. So every measured
-  // step is checked for waits. The system is asked only about a step that was off its core for long, because asking
-  // costs as much as making a short sample.
+  // step is checked for waits. The system is asked only about a step that was off its core for more than
+  // `worth_asking_ns`, because asking costs as much as making a short sample.
   constexpr std::uint64_t worth_asking_ns = 1'000;
   ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
@@ -191,7 +191,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   };
   std::size_t i = first;
   bool kept = true;
-  if (first == last && !rows.empty()) finish(run, rows);  // a child that equals its parent
+  if (first == last && !rows.empty()) finish(run, rows);  // no step is left: the child equals its parent
   try {
     for (; i < last && kept; ++i) {
       kept = execute(run, i, place, index, rows);

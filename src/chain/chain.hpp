@@ -31,11 +31,11 @@ class Chain {
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  /// Makes one sample. Begins with reading or, if the ChainRun has a parent, with the step after the parent's steps.
-  /// `rows` holds the destination of each field of the final schema, or is empty. If `rows` is empty, values stay in
-  /// the ChainRun's scratch or in the store until the ChainRun's next sample. `stands_for`: number of samples that this
-  /// sample's timing represents; 0 = not timed. Returns false if a filter left the sample out. Throws whatever a stage
-  /// throws.
+  /// Makes one sample. Begins with reading, or with the cache if that has the record. If the ChainRun has a parent,
+  /// begins with the step after the parent's steps. `rows` holds the destination of each field of the final schema, or
+  /// is empty. If `rows` is empty, values stay in the ChainRun's scratch or in the store until the ChainRun's next
+  /// sample. `stands_for`: number of samples that this sample's timing represents; 0 = not timed. Returns false if a
+  /// filter left the sample out. Throws whatever a stage throws.
   bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;
 
@@ -86,7 +86,8 @@ class Chain {
   const std::uint64_t seed_;
   const CheckOptions check_;
   const ChainProgram program_;
-  const std::string* cached_by_ = nullptr;  // label of a cache that allows no draws before it; null: there is none.
+  // Label of a cache that allows no draws before it; null: there is no such cache.
+  const std::string* cached_by_ = nullptr;
   // For each field of the final schema: bytes of a row; 0 if the field is not dense.
   std::vector<std::size_t> row_bytes_;
 };

@@ -21,7 +21,7 @@ Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t 
   for (std::size_t i = 0; i < from.size(); ++i) {
     same = same && from[i] == static_cast<std::ptrdiff_t>(i);
     if (from[i] < 0) {
-      least = static_cast<std::ptrdiff_t>(before);  // no field may be kept after a new field
+      least = static_cast<std::ptrdiff_t>(before);  // `down` allows no kept field after a new field
     } else {
       down = down && from[i] >= least;
       least = from[i] + 1;
@@ -87,8 +87,9 @@ ImageStep& ChainCompiler::begin_image(std::string label, std::uint64_t key, cons
   return *images_.back();
 }
 
-// Folds the stage into the field's last image step. Image steps of other fields may come after that step, because steps
-// of different fields have only shared draws in common.
+// Folds the stage into the last image step of each of its fields. If a field has none that the stage can join, begins
+// one. Image steps of other fields may come after the joined step, because steps of different fields have only shared
+// draws in common.
 void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                               const ImageExecutor& executor) {
   const std::string& first = fields[0].name;

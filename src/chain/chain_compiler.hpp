@@ -36,15 +36,15 @@ class ChainCompiler {
   // -- for kinds of stages --
   /// Adds the next step. Image stages after it begin a new fold.
   void add(std::unique_ptr<Step> step);
-  /// Marks the next step that is added as the step that children begin with.
+  /// Makes children begin with the step that is added next.
   void begin_children() noexcept { program_.children_begin = program_.steps.size(); }
-  /// Adds a step that later image stages of its field may join.
+  /// Adds an image step for the field in `slot`. Later image stages of the same field may join this step.
   ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot);
   /// Adds the stage to the image step of each field. If a field has no image step that the stage can join, begins one.
   void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                  const ImageExecutor& executor);
   /// Adds the encoder to the image step of the field. If the field has no image step that the encoder can join, begins
-  /// one. `result`: name of the encoded field; if it is `field`, the file replaces the image.
+  /// one. `result`: name of the encoded field; if it equals `field`, the file replaces the image.
   void add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
                     const ImageEncoder& encoder, const ImageExecutor& executor);
   /// Adds a step that gives the field `from` another name.

@@ -69,7 +69,7 @@ void ChainRun::adopt() {
   }
 }
 
-// An error names the reading as its stage, whichever stage needs the image's pixels.
+// An error names "read" as its stage, no matter which stage needs the image's pixels.
 void ChainRun::decode(const Promise& promise, std::byte* out) {
   const std::string* const stage = std::exchange(at, &chain_->steps().front()->label);
   decoding = promise.slot;
@@ -83,7 +83,7 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
 void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 
 // Returns the memory for a value of this shape that becomes a row of the batch. A value that is too long for its row
-// gets scratch, because a later stage may still cut it, or a filter may leave it out.
+// gets scratch, because a later stage may still cut the value, or a filter may leave out the sample.
 std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
   const RowField& field = (*chain_->layout())[number];
   RaggedRow& out = row.varying[field.varying];

@@ -57,8 +57,8 @@ class ChainRun final : public Cells {
   void begin(const Step& step, std::span<std::byte* const> rows);
   /// Sets the cells to the parent's values, which a child may read but not change.
   void adopt();
-  /// Sets the memory to which fields whose rows differ in size are appended. `outlet` must live until the sample is
-  /// made. Not inline, because g++ 12 reports the kept pointer as dangling.
+  /// Sets the memory to which values are appended if their rows differ in size. `outlet` must live until the sample is
+  /// made. The function is not inline, because g++ 12 would report the kept pointer as dangling.
   void append_to(RowOutlet& outlet) noexcept;
 
  protected:

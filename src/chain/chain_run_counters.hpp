@@ -16,7 +16,8 @@ struct ChainRunCounters {
   std::vector<StepCounters> steps;  ///< one element per step
   StepCounters loads;               ///< loads of blocks, and advice to the source
   ChainCounters totals;
-  ChainCounters parents, reads;                       ///< counts of shared records, and of a stream's records
+  /// Counts of shared records, and of a stream's records. The time in `reads` includes loads of blocks and advice.
+  ChainCounters parents, reads;
   std::unique_ptr<MeasuredSamples> measured_samples;  ///< times of each measured chain; null: not kept
   std::unique_ptr<MeasuredSamples> measured_loads;    ///< times of each measured load of a block; null: not kept
   std::uint64_t sample_ns = 0;   ///< wall time of the last measured chain; 0 = no chain was measured so far

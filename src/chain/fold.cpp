@@ -102,7 +102,7 @@ class Fold {
   }
 
  private:
-  // The shape comes from the store's record, so the error concerns only this sample.
+  // The shape comes from the store's record, so an error about the shape concerns only this sample.
   static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
@@ -124,8 +124,8 @@ class Fold {
           "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
   }
 
-  // A stage that fails on this image may succeed on the next image. So invalid_argument becomes unsupported, which is
-  // not a mistake in the program.
+  // A stage that fails on this image may succeed on the next image. So `ask` turns invalid_argument, which means a
+  // mistake in the program, into unsupported.
   static void ask(const auto& stage) {
     try {
       stage();
@@ -190,7 +190,7 @@ class Fold {
     run_.at = at;
   }
 
-  // Turns the image into pixels, with all stages so far executed.
+  // Executes all stages so far and turns the image into pixels.
   void settle() {
     if (step_.makes_value()) return flush();
     // No stage changes the image, so the field's value has the same pixels.
@@ -251,7 +251,7 @@ class Fold {
   const ImageStep& step_;
   const CheckOptions& check_;
   EncodedImage* encoded_ = nullptr;   // null if the image is pixels
-  Promise made_of_;                   // what the image is decoded from; its `image` is null if the image came as pixels
+  Promise made_of_;                   // what the image is decoded from; its `image` is null if there is no encoded form
   const Promise* promise_ = nullptr;  // the promise in the cell, or null
   bool untouched_ = false;            // no stage changed the image, and it has an encoded form
   Pixels pixels_;

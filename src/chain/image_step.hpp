@@ -21,7 +21,7 @@ namespace penstock::detail::runtime {
 /// One image stage inside a fold.
 struct FoldStage {
   /// How the stage gets its random draw. `own`: the stage has one field. `lead`: the stage has several fields, and this
-  /// is the first, whose draw the others use. `follow`: this is another of the fields.
+  /// element is for the first of them. `follow`: this element is for another of them, and uses the first field's draw.
   enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;
@@ -82,7 +82,8 @@ class ImageStep final : public Step {
   std::string encoding(const CheckOptions& check) const;
 };
 
-/// Returns the notes of plan() about a mask that `decoder` decodes. Empty if the decoder keeps labels exactly.
+/// Returns the notes of plan() about a mask that `decoder` decodes. Returns no notes if the decoder keeps labels
+/// exactly.
 std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder);
 
 }  // namespace penstock::detail::runtime

@@ -39,8 +39,8 @@ class MeasuredSamples {
     last_[number % size].set(sample);
     count_.store(number + 1, std::memory_order_release);
   }
-  /// Calls f(sample) for each entry kept from the whole run. The weights add up to the number of all measured chains or
-  /// loads.
+  /// Calls f(sample) for each entry kept from the whole run. The weights add up to the number of measured chains, or to
+  /// about the number of all loads.
   template <class F>
   void for_each(F f) const {
     const std::uint64_t count = count_.load(std::memory_order_acquire), kept = std::min<std::uint64_t>(count, size);

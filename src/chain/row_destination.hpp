@@ -12,7 +12,7 @@ namespace penstock::detail::runtime {
 struct RowDestination {
   std::vector<std::byte*> fields;  ///< destination of each field
   std::vector<RaggedRow> varying;  ///< for each field that is not dense: address and shape of its value
-  RowOutlet* outlet = nullptr;     ///< memory to which fields whose rows differ in size are appended
+  RowOutlet* outlet = nullptr;     ///< memory to which values are appended if their rows differ in size
 };
 
 }  // namespace penstock::detail::runtime

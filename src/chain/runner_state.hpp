@@ -11,8 +11,8 @@ namespace penstock::detail::runtime {
 /// State of the runner that uses a ChainRun.
 struct RunnerState {
   DelayMeter delay;  ///< how long the runner waited for a core
-  int thread = 0;    ///< the system's number of the thread that works for the runner; 0: no thread does. Guarded by the
-                     ///< monitor's mutex
+  int thread = 0;  ///< the system's number of the thread that works for the runner; 0: no thread works for it. Guarded
+                   ///< by the monitor's mutex
   std::uint64_t blocked = 0;   ///< the last result of `times_blocked` for that thread
   TraceLine* trace = nullptr;  ///< the runner's line of the timeline; null: no timeline is kept
 };

@@ -22,7 +22,7 @@ class SourceWorkTimer {
   /// `stands_for`: number of loads that this measured load represents. `asks`: see WaitWatch.
   SourceWorkTimer(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
       : run_(run), stands_for_(stands_for), watch_(asks), begun_(read_clocks()) {}
-  /// Returns the wall time in nanoseconds.
+  /// Call once. Adds the times to the counters, and returns the wall time in nanoseconds.
   std::uint64_t end() noexcept {
     const Clocks ended = read_clocks();
     const std::uint64_t cpu_ns = ended.cpu_ns - begun_.cpu_ns, wall_ns = ended.wall_ns - begun_.wall_ns;
@@ -39,7 +39,7 @@ class SourceWorkTimer {
   const Clocks begun_;
 };
 
-/// Opens a reader of the source. @throws Error with the source's own code, the stage "read" and the source's name.
+/// Opens a reader of the source. @throws Error with the source's error code, the stage "read" and the source's name.
 inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
   try {
     return source.open_reader();

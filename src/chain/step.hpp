@@ -63,7 +63,7 @@ class Step {
   /// Returns whether the slot gets a new value. Returns false if the step keeps the old value or changes it in place.
   /// `before`: the schema before the step.
   virtual bool makes(const Schema& before, std::size_t slot) const = 0;
-  /// Returns the only slot whose old value the step may change; none: the step may change any slot.
+  /// Returns the only slot whose old value the step may change; empty: the step may change any slot.
   virtual std::optional<std::size_t> only_slot() const { return std::nullopt; }
   /// Sets `schema` of a step whose schema depends on the schema before the step. Other steps set `schema` in the
   /// constructor.
@@ -96,7 +96,7 @@ class Step {
   std::size_t fields = 0;            ///< number of fields in `schema`
   std::vector<std::size_t> varying;  ///< slots that the step may write and whose values differ in size
   Renumber renumber = Renumber::no;
-  std::vector<std::ptrdiff_t> from;               ///< for each new slot the old slot; -1: the field is new
+  std::vector<std::ptrdiff_t> from;               ///< for each new slot: the old slot; -1: the field is new
   std::vector<std::size_t> cleared;               ///< slots whose old value can't be read as the new type
   std::vector<Destination> destinations;          ///< dense fields whose final value this step makes
   std::vector<Destination> varying_destinations;  ///< other fields whose final value this step makes

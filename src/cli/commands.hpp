@@ -18,10 +18,11 @@ enum ExitCode : int {
   exit_signal = 128,     ///< 128 + the signal's number: 130 for Ctrl-C
 };
 
-/// A command's work, once its arguments are parsed. Returns the exit status.
+/// The work of a command whose arguments are parsed. Returns the exit status.
 using Command = std::function<int()>;
 
-/// Each function adds its subcommand. It sets `chosen` if the user called the subcommand.
+/// Each function adds its subcommand. If the user called the subcommand, parsing sets `chosen` to the subcommand's
+/// work.
 void add_pack(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
 void add_merge(CLI::App& app, Command& chosen);

@@ -29,7 +29,7 @@ namespace {
 
 using namespace penstock::cli;
 
-// Prints a message in one line, even if the message contains several. Returns `status`.
+// Prints a message in one line, even if the message has line breaks. Returns `status`.
 int fail(int status, const std::string& message) {
   std::string line = message;
   while (!line.empty() && line.back() == '\n') line.pop_back();

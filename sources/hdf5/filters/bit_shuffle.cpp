@@ -9,7 +9,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Returns `x` with bit j of byte i as bit i of byte j.
+// Returns `x` transposed: bit j of byte i becomes bit i of byte j.
 std::uint64_t transposed(std::uint64_t x) noexcept {
   std::uint64_t t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aa;
   x = x ^ t ^ (t << 7);

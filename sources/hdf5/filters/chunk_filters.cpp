@@ -74,7 +74,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
 
 namespace {
 
-// With this order of loops, the compiler can read `Element` streams in parallel.
+// With this order of loops, the compiled code can read `Element` streams in parallel.
 template <std::size_t Element>
 void unshuffle_elements(const std::byte* in, std::byte* out, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
@@ -103,7 +103,7 @@ std::size_t most_made_of(const ChunkFilter& filter, std::size_t bytes) {
   return filter.compresses() ? bytes + bytes / 8 + 4096 : bytes;
 }
 
-// Returns the checksum that very old versions of HDF5 wrote on little-endian machines.
+// Returns the checksum that very old versions of HDF5 wrote instead of `sum` on little-endian machines.
 std::uint32_t bytes_swapped_in_halves(std::uint32_t sum) noexcept {
   return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }

@@ -13,7 +13,7 @@ struct libdeflate_decompressor;
 
 namespace penstock::hdf5 {
 
-/// A filter that was applied to a chunk before it was stored.
+/// A filter that was applied to a chunk before the chunk was stored.
 struct ChunkFilter {
   enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle };
   enum class Inner : std::uint8_t { none, lz4, zstd };
@@ -21,7 +21,7 @@ struct ChunkFilter {
   std::size_t element = 1;    ///< shuffle, bitshuffle: bytes per element
   std::size_t block = 0;      ///< bitshuffle without compression: elements per shuffled block
   Inner inner = Inner::none;  ///< bitshuffle: how the bits are compressed
-  /// Returns whether the size of the filter's result depends on the bytes.
+  /// Returns whether the size of the filter's result depends on the values of the data.
   bool compresses() const noexcept {
     return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
   }
@@ -82,7 +82,7 @@ class Workspaces {
 };
 
 /// Undoes a chunk's filters, the last one first, and fills `out`. If bit n of `mask` is set, filter n was not applied
-/// to the chunk. Returns what is wrong with the chunk, or an empty text.
+/// to the chunk. Returns what is wrong with the chunk; empty if nothing is wrong.
 std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mask, std::span<const std::byte> stored,
                          std::span<std::byte> out, bool verify_checksum, Workspace& workspace);
 
@@ -91,7 +91,7 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
 std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
 
 /// Puts elements back together whose bytes are stored apart: the first bytes of all elements, then all second bytes, ….
-/// An incomplete element at the end stays at the end.
+/// An incomplete element at the end stays at the end. `element`: bytes per element.
 void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
 }  // namespace penstock::hdf5

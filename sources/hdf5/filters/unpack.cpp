@@ -52,7 +52,7 @@ class Input {
   std::span<const std::byte> rest_;
 };
 
-// Decompresses one block. Returns false unless the result fills `out`.
+// Decompresses one block. Returns whether the result fills `out`.
 bool lz4_block(std::span<const std::byte> in, std::span<std::byte> out) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
   return in.size() <= most && out.size() <= most &&
@@ -101,8 +101,8 @@ std::string blosc(std::span<const std::byte> in, std::span<std::byte> out) {
 }
 
 // Undoes the filter bitshuffle. Each block has a multiple of 8 elements, with their bits apart. A compressed block
-// comes after its stored size. The last block may be smaller. The last elements, if they are fewer than 8, are stored
-// unchanged.
+// comes after its stored size. The last block may be smaller. Fewer than 8 elements may be left after the last block.
+// They are stored unchanged.
 std::string bit_blocks(const ChunkFilter& filter, std::span<const std::byte> stored, std::span<std::byte> out,
                        Workspace& workspace) {
   using Inner = ChunkFilter::Inner;

@@ -10,11 +10,11 @@
 
 namespace penstock::hdf5 {
 
-/// Returns whether this build has these libraries.
+/// Returns whether this build has the libraries that `unpack` needs.
 bool can_unpack() noexcept;
 
-/// Undoes one filter: lzf, lz4, zstd, blosc or bitshuffle. Fills `out`. Returns what is wrong with the data, or an
-/// empty text.
+/// Undoes one filter: lzf, lz4, zstd, blosc or bitshuffle. Fills `out`. Returns what is wrong with the data; empty
+/// if nothing is wrong.
 std::string unpack(const ChunkFilter& filter, std::span<const std::byte> in, std::span<std::byte> out,
                    Workspace& workspace);
 

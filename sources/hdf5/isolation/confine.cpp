@@ -47,8 +47,8 @@ void limit(int resource, std::uint64_t to) {
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
   // This process must end when the process that started it ends, for whatever reason. PR_SET_PDEATHSIG would end it too
-  // early: when only the thread that started it ends. The other side of the socket stays open until the whole process
-  // ends.
+  // early: when only the thread that started it ends. The other side of the socket stays open until all threads of that
+  // process end.
   try {
     std::thread([socket] {
       pollfd state{socket, POLLRDHUP, 0};
@@ -56,7 +56,7 @@ void confine(std::uint64_t memory_bytes, int socket) {
       }
       ::_exit(0);
     }).detach();
-  } catch (const std::system_error&) {  // without this thread, the process ends after the current question
+  } catch (const std::system_error&) {  // without this thread, this process ends only after the question in progress
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);

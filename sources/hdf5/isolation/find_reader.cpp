@@ -13,8 +13,8 @@
 
 #include <penstock/error.hpp>
 
-// The build sets these. FOLDERS and FROM_HEADER are the program's folders relative to the library and to the header.
-// INSTALLED and BUILT are the program's paths in the prefix and in the build folder.
+// The build sets these macros. FOLDERS and FROM_HEADER are the program's folders relative to the library and to the
+// header. INSTALLED and BUILT are the program's paths in the prefix and in the build folder.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
 #endif
@@ -58,7 +58,7 @@ fs::path folder_of_this() {
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code failed;
   fs::path file = fs::canonical(info.dli_fname, failed);
-  // A program's name may have no folder, if it was found by PATH.
+  // If the program was found by PATH, its name may have no folder.
   if (failed) file = fs::canonical("/proc/self/exe", failed);
   return failed ? fs::path() : file.parent_path();
 }
@@ -90,7 +90,7 @@ std::vector<ReaderCandidate> places(const std::string& header) {
     }
     places.push_back({here / program_name, false});
   }
-  // A relative path is ignored: it was relative to the folder in which the compiler ran.
+  // Ignores `header` if it is a relative path, because it is relative to the folder in which the compiler ran.
   const fs::path from_header = PENSTOCK_HDF5_READER_FROM_HEADER;
   if (const fs::path file = header; file.is_absolute() && !from_header.empty())
     places.push_back({file.parent_path() / from_header / program_name, true});

@@ -11,6 +11,7 @@ namespace penstock::hdf5 {
 /// - in a folder relative to `header`, the path of the public header that the user's compiler found;
 /// - in the build folder, if this library or program is in that folder;
 /// - below the configured prefix.
+/// In the last three places, looks only for a program that belongs to root or to this user.
 /// @throws Error(not_found) with the places that were tried.
 std::string find_reader(const std::string& wanted, const std::string& header);
 

@@ -21,7 +21,8 @@ struct QuestionHead {
   std::uint64_t bytes = 0;
 };
 
-/// The head of an answer. A message follows, then data, which the receiver reads directly to their destination.
+/// The head of an answer. A message follows, then data, which the receiver can read directly to their
+/// destination.
 struct AnswerHead {
   std::uint32_t sign = right_sign;
   std::uint32_t failed = 0;  ///< if not 0, the message is an error's code and cause
@@ -79,7 +80,7 @@ class MessageParser {
   /// `message` must outlive the object.
   explicit MessageParser(std::span<const std::byte> message) : left_(message) {}
 
-  /// These functions @throw Error(corrupt) if the message is malformed.
+  /// Each of these functions reads the next value. @throws Error(corrupt) if the message is malformed.
   std::uint8_t byte();
   bool truth() { return byte() != 0; }
   std::uint32_t number32();

@@ -24,7 +24,8 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Returns the environment, except variables that say where the library finds code to load.
+// Returns the environment without the variables that say where the library finds plugins. Adds HDF5_PLUGIN_PRELOAD with
+// the value "::", which turns plugins off.
 std::vector<std::string> environment() {
   std::vector<std::string> kept;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
@@ -46,8 +47,8 @@ class SpawnAttributes {
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  // The process inherits no signal settings from the program. It gets a process group of its own, so that only the
-  // program receives a Ctrl-C.
+  // The child process inherits no signal settings from this process. It gets a process group of its own, so that it
+  // does not receive a Ctrl-C.
   void set(int socket) {
     sigset_t none{}, all{};
     ::sigemptyset(&none);

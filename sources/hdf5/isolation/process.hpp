@@ -16,8 +16,8 @@ struct NoAnswer {
   bool too_late = false;
 };
 
-/// A child process. Its standard input is a socket to this process. It gets no other descriptor of this process. One
-/// thread at a time.
+/// A child process. Its standard input is a socket to this process. Its standard output and error are /dev/null. It
+/// inherits other descriptors of this process only if they do not close on exec. One thread at a time.
 class ReaderProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -25,7 +25,7 @@ class ReaderProcess {
   ReaderProcess() = default;
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
-  /// Ends the process immediately. In a child made by fork(), only closes the socket, because the process belongs to
+  /// Ends the process like `finish`. In a child made by fork(), only closes the socket, because the process belongs to
   /// the parent.
   ~ReaderProcess();
 
@@ -35,7 +35,7 @@ class ReaderProcess {
   bool running() const noexcept;
   bool started() const noexcept { return pid_ > 0; }
 
-  /// Both functions @throw NoAnswer.
+  /// Both functions transfer all bytes. @throws NoAnswer if the process has ended, or if it is later than `until`.
   void send(std::span<const std::byte> bytes, Time until);
   void receive(std::span<std::byte> bytes, Time until);
 

@@ -21,11 +21,12 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr unsigned max_ends = 8;
-// After 256 answers, one unexpected end of the process is forgotten, so that a file with few bad places stays readable.
+// After every 256 answers, one unexpected end of the process is forgotten. So a file with few bad places stays
+// readable.
 constexpr unsigned answers_that_forgive = 256;
 constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 
-// Cuts a text that may come from an untrusted file, and replaces its control characters.
+// Shortens a text that may come from an untrusted file, and replaces its control characters.
 std::string words_of_others(std::string text) {
   constexpr std::size_t longest = 2000;
   if (text.size() > longest) text.resize(longest);
@@ -211,7 +212,7 @@ DatasetFacts RemoteAccess::dataset(const std::string& path) {
     for (auto* words : {&facts.files, &facts.absent, &facts.faults, &facts.told})
       for (std::string& text : *words) text = words_of_others(std::move(text));
   } catch (const Error& failed) {
-    // The library's error already names the dataset.
+    // The error may already name the dataset.
     if (failed.cause().find("dataset '") != std::string::npos) throw;
     throw Error(failed.code(), "dataset '" + path + "': " + failed.cause());
   }

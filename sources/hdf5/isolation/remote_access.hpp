@@ -22,8 +22,8 @@ enum class Question : std::uint32_t;
 /// checked, and an Error names what went wrong. One question at a time.
 class RemoteAccess final : public Access {
  public:
-  /// @throws Error if this process can't open the file. In that case the other process is not started. `how.reader`:
-  /// the result of find_reader().
+  /// @throws Error if this process or the other process can't open the file. If this process can't, the other process
+  /// is not started. `how.reader`: the result of find_reader().
   RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;
@@ -58,8 +58,8 @@ class RemoteAccess final : public Access {
     std::vector<std::byte> data;  ///< the answer's data, if the caller gave no destination
   };
 
-  /// Asks a question. The answer's data go to `out`, and must have its size. If `out` is none, data of any size go to
-  /// `Answer::data`.
+  /// Asks a question. The answer's data go to `out`, and must have the size of `out`. If `out` is none, data of any
+  /// size go to `Answer::data`.
   Answer ask(Question question, const MessageWriter& message, std::optional<std::span<std::byte>> out);
   /// Call these while holding the mutex.
   void start(ReaderProcess::Time until);
@@ -75,10 +75,10 @@ class RemoteAccess final : public Access {
   const std::shared_ptr<RunningReaders> running_;
   const pid_t owner_;
   int descriptor_ = -1;
-  std::mutex mutex_;  ///< guards all members below; held while a question is asked
+  std::mutex mutex_;  ///< guards the next four members; held while a question is asked
   ReaderProcess process_;
   unsigned ends_ = 0;     ///< unexpected ends of processes, minus those that were forgotten
-  unsigned answers_ = 0;  ///< answers since an end was last forgotten
+  unsigned answers_ = 0;  ///< answers that came while `ends_` was not 0
   std::string last_end_;
   std::vector<std::string> datasets_;   ///< paths by dataset number; changed only while the source is opened
   std::vector<AskedElement> elements_;  ///< by element number; changed only while the source is opened

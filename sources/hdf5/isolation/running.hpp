@@ -10,8 +10,8 @@ namespace penstock::hdf5 {
 class RemoteAccess;
 
 /// Limits how many files of a source have a process, so that thousands of files do not have thousands of processes. If
-/// more than `most` have one, the process that was asked longest ago is ended. It is started again when its file is
-/// needed. Any thread.
+/// more than `most` files have a process, the idle process that was asked longest ago is ended. It is started again
+/// when its file is needed. Any thread.
 class RunningReaders {
  public:
   static constexpr std::size_t most = 64;

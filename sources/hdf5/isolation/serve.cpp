@@ -49,7 +49,7 @@ void send_all(std::span<const std::byte> bytes) {
 // after an earlier one has ended.
 class Server {
  public:
-  // Returns the answer's message. The answer's data are in `data`.
+  // Returns the answer's message. The answer's data are in `data()`.
   MessageWriter answer(Question question, MessageParser& asked) {
     data_.clear();
     MessageWriter out;

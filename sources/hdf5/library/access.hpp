@@ -22,8 +22,8 @@ namespace penstock::hdf5 {
 /// An entry in the list of a file's datasets. A source whose options name no fields makes its fields from this list.
 struct ListedDataset {
   std::string path;
-  std::vector<std::uint64_t> dims = {};   ///< dimensions; empty for a single value, or no value
-  std::vector<std::string> members = {};  ///< columns of a compound type; otherwise one empty name
+  std::vector<std::uint64_t> dims = {};   ///< dimensions; empty for a single value, no value, a link, or if unreadable
+  std::vector<std::string> members = {};  ///< columns of a compound type, else one empty name; none if `dims` is empty
   std::string link = {};                  ///< the target, if this is a link that is not followed
   std::string unreadable = {};            ///< why the library can't open this dataset; empty: it can
 };
@@ -43,26 +43,28 @@ struct FilterFacts {
 struct DatasetFacts {
   enum class Layout : std::uint8_t { contiguous, chunked, compact, virtual_parts };
 
-  /// If an element has more bytes than this, only its size is reported.
+  /// If an element has more bytes than this, its fill value is not reported.
   static constexpr std::uint64_t largest_element = std::uint64_t{256} << 20;
 
   std::size_t number = 0;                  ///< number that identifies the dataset in calls
   std::vector<std::uint64_t> dims, chunk;  ///< `chunk` is set if the layout is chunked
   std::uint64_t element_bytes = 0;         ///< bytes of a stored element
-  bool variable = false;                   ///< values have no fixed size
+  bool variable = false;                   ///< the type has parts without a fixed size, or references
   Layout layout = Layout::contiguous;
-  bool elsewhere = false;               ///< the dataset is in another file, to which a link leads
-  bool external = false;                ///< contiguous: the data are in other files
-  bool plain_edges = false;             ///< chunks that extend past the dataset's end are stored without filters
-  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data; unset: no data were written
-  std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
-  std::vector<std::byte> fill;          ///< the value of elements that were never written; empty: zeros
-  std::vector<std::string> files;       ///< names of other files that have values, including missing files
-  std::vector<std::string> absent;      ///< if the dataset grows with numbered files: names of the next files
+  bool elsewhere = false;    ///< the dataset is in another file, to which a link leads
+  bool external = false;     ///< contiguous: the data are in other files
+  bool plain_edges = false;  ///< chunks that extend past the dataset's end are stored without filters
+  /// Offset of the data, if the layout is contiguous, the data are in this file, and `variable` is false. Unset if no
+  /// data were written.
+  std::optional<std::uint64_t> offset;
+  std::vector<FilterFacts> filters;  ///< filters in the order in which they were applied
+  std::vector<std::byte> fill;       ///< the value of elements that were never written; empty: zeros
+  std::vector<std::string> files;    ///< names of other files that have values, including missing files
+  std::vector<std::string> absent;   ///< if the dataset grows with numbered files: names of the next files
   /// Sentences about the first few stretches of rows that can't be read because of faults of `files`.
   std::vector<std::string> faults;
-  /// All rows that can't be read because of faults of `files`. For each stretch, in order: its first row and the row
-  /// after it. Empty: none, or too many.
+  /// All rows that can't be read because of faults of `files`. For each stretch, in order: its first row, and the row
+  /// after its last row. Empty if there are no such rows, or too many stretches.
   std::vector<std::uint64_t> lost;
   std::vector<std::string> told;  ///< further remarks about `files`
 };
@@ -72,7 +74,7 @@ struct ElementFacts {
   enum class Form : std::uint8_t {
     same,       ///< unchanged bytes
     swapped,    ///< bytes in reversed order
-    truth,      ///< a byte that is 0 or not: boolean
+    truth,      ///< a boolean, stored as a byte that is 0 or not 0
     text,       ///< a string of fixed size, without its padding; the shape is [?]
     converted,  ///< converted by the library
     variable,   ///< a string or sequence of any length, read by the library; the shape is [?]
@@ -114,7 +116,8 @@ struct Texts {
 };
 
 /// What a source asks of the HDF5 library about one open file. If a call fails, it throws an Error with the reason. The
-/// caller adds the file and the dataset, and checks all results. Any thread.
+/// caller adds the file to the Error, and the dataset if the Error does not name it. The caller checks all results. Any
+/// thread.
 class Access {
  public:
   virtual ~Access() = default;
@@ -123,20 +126,21 @@ class Access {
   virtual int descriptor() const noexcept = 0;
   /// Lists all datasets, in the order of their paths' bytes, then links to other files and broken links.
   virtual std::vector<ListedDataset> list() = 0;
-  /// Opens a dataset. @throws Error(not_found) if it does not exist.
+  /// Opens a dataset. @throws Error(not_found) if it does not exist, Error(unsupported) if it needs a later version of
+  /// HDF5.
   virtual DatasetFacts dataset(const std::string& path) = 0;
   /// Returns facts about a dataset's elements. For a compound type, `member` names the column (parts joined by '.').
   /// @throws Error(not_found) if the column does not exist, Error(unsupported) for a type that can't become a field.
   virtual ElementFacts element(std::size_t dataset, const std::string& member) = 0;
-  /// Returns the chunk whose first element is `first`; none if the chunk was never written. Reads the file's index of
-  /// chunks, but no data.
+  /// Returns the chunk whose first element is at `first`; none if the chunk was never written. Reads the file's index
+  /// of chunks, but no data.
   virtual std::optional<StoredChunk> find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) = 0;
   /// Reads the stored bytes of elements. They fill `out`.
   virtual void read(const Slab& slab, std::span<std::byte> out) = 0;
   /// Reads the stored bytes of one column of elements. They fill `out`.
   virtual void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) = 0;
-  /// Reads one element's value that has no fixed size. Calls `memory_for` with the value's length in elements, and
-  /// fills the memory that `memory_for` returns.
+  /// Reads one value that has no fixed size. Calls `memory_for` with the value's length: the bytes of a string, or the
+  /// elements of a sequence. Fills the memory that `memory_for` returns.
   virtual void read_variable(const Slab& slab, std::size_t element,
                              const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) = 0;
   /// Reads strings that have no fixed size, from rows with one string each. @throws Error(limit_exceeded) if the
@@ -146,7 +150,11 @@ class Access {
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                        std::span<std::byte> out) = 0;
 
+  /// Returns the names of an object's attributes, sorted by their bytes. @throws Error(not_found) if there is no such
+  /// object.
   virtual std::vector<std::string> attributes(const std::string& object) = 0;
+  /// Returns an attribute of an object; none if the object has no attribute of that name. @throws Error(not_found) if
+  /// there is no such object.
   virtual std::optional<Hdf5Attribute> attribute(const std::string& object, const std::string& name) = 0;
 };
 

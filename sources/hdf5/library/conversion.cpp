@@ -34,8 +34,8 @@ std::string why_converted_wrong(hid_t from, hid_t to) {
 H5T_conv_ret_t refuse_what_does_not_fit(H5T_conv_except_t what, hid_t from, hid_t to, void* value, void*, void* unfit) {
   if (what == H5T_CONV_EXCEPT_PRECISION) return H5T_CONV_UNHANDLED;
   if (H5Tget_class(to) == H5T_FLOAT) {
-    // "nan" and infinite values stay what they are. The library reports an infinite double as too large, like a large
-    // number.
+    // "nan" and infinite values stay what they are. The library reports an infinite double like a number that is too
+    // large.
     double number = 0;
     if (H5Tget_class(from) == H5T_FLOAT && H5Tget_size(from) == sizeof number)
       std::memcpy(&number, value, sizeof number);

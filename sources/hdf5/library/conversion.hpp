@@ -12,7 +12,7 @@ namespace penstock::hdf5 {
 std::string why_converted_wrong(hid_t from, hid_t to);
 
 /// Callback for H5Pset_type_conv_cb: a value may lose digits, but must not change otherwise. `unfit` points to a bool,
-/// which is set to true if a value would have changed.
+/// which the callback sets to true if a value does not fit.
 H5T_conv_ret_t refuse_what_does_not_fit(H5T_conv_except_t what, hid_t from, hid_t to, void* value, void* made,
                                         void* unfit);
 

@@ -8,7 +8,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// At most this many pairs of mappings are compared.
+// At most this many pairs of parts are compared.
 constexpr std::size_t most_compared = std::size_t{1} << 22;
 
 constexpr const char* the_fill = " the fill value, as the file says";

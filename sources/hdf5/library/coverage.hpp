@@ -11,7 +11,8 @@
 
 namespace penstock::hdf5 {
 
-/// Finds the part of a virtual dataset that no mapping covers. `dims`: the dataset's dimensions.
+/// Finds the part of a virtual dataset that no mapping covers. `dims`: the dataset's dimensions, which must outlive the
+/// object.
 class Coverage {
  public:
   explicit Coverage(std::span<const std::int64_t> dims) : dims_(dims) {}
@@ -21,8 +22,8 @@ class Coverage {
     std::string words;     ///< describes the values that no mapping covers; empty: there are none
     bool overlap = false;  ///< whether some values may be in no mapping, and some in several
   };
-  /// Describes the gaps. If it takes too long to find out how mappings overlap, the text says that some values may be
-  /// in no mapping.
+  /// Describes the gaps. If mappings overlap, or if it takes too long to find that out, the text may only say that some
+  /// values may be in no mapping.
   Gaps gaps();
 
  private:
@@ -32,7 +33,8 @@ class Coverage {
     std::size_t mapping = 0;
     std::vector<Selection::Axis> axes;  ///< in dimensions without an axis, everything is covered
   };
-  /// Returns whether no two parts overlap. Returns false if that would take too long to find out.
+  /// Returns whether it is certain that parts of different mappings do not overlap. Returns false if it would take too
+  /// long to find that out.
   bool apart();
   bool may_meet(const Part& a, const Part& b) const noexcept;
 

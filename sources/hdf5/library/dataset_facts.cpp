@@ -19,8 +19,9 @@ namespace penstock::hdf5 {
 namespace {
 
 // Lists the datasets of a file, group by group, in the order of their names' bytes. An object with several names is
-// visited once, under its first name in this order. So its name is the same in all files. Soft and external links are
-// not followed. A link that does not lead to an object of the file is listed as a link.
+// visited once, under its first name in this order. So files with the same objects list them under the same names. Soft
+// and external links are not followed to list objects. A link that does not lead to an object of the file is listed as
+// a link.
 class DatasetPaths {
  public:
   explicit DatasetPaths(hid_t file) : file_(file) { visit(file, "/", {}, 0); }
@@ -62,7 +63,7 @@ class DatasetPaths {
     }
   }
 
-  // Returns whether a link leads to another file or to nothing. The other file is not opened.
+  // Returns whether a link leads to another file or to nothing. Does not open the file of an external link.
   bool leads_away(hid_t group, const std::string& link) const {
     H5L_info_t info{};
     if (H5Lget_info(group, link.c_str(), &info, H5P_DEFAULT) < 0) return false;

@@ -7,7 +7,7 @@
 
 namespace penstock::hdf5 {
 
-/// Lists every dataset of a file, in the order of their paths' bytes, then links to other files and broken links. Call
+/// Lists all datasets of a file, in the order of their paths' bytes, then links to other files and broken links. Call
 /// under the lock. @throws Error(corrupt); Error(limit_exceeded) if groups are nested more than 100 deep.
 std::vector<ListedDataset> datasets_in(hid_t file);
 

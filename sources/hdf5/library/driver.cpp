@@ -55,7 +55,7 @@ bool note_opened(const char* name, const struct stat& status) noexcept {
   }
 }
 
-// If there is no memory for the note, the library will soon fail by itself.
+// If there is no memory for the note, it is dropped, because the library will soon fail by itself.
 void note_failed(const char* name) noexcept {
   try {
     if (noting != nullptr) noting->note(name, nullptr);
@@ -65,7 +65,8 @@ void note_failed(const char* name) noexcept {
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
-  // A file may name a pipe as another file. O_NONBLOCK: opening a pipe does not wait for a writer.
+  // An HDF5 file may name other files, and such a name may be a pipe's. O_NONBLOCK: opening a pipe does not wait for a
+  // writer.
   const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat status {};
   const bool regular = fd >= 0 && ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
@@ -98,7 +99,7 @@ int compare(const H5FD_t* a, const H5FD_t* b) {
 }
 
 herr_t tell_features(const H5FD_t*, unsigned long* flags) {
-  // No sieve buffer: if a read into it fails, the library keeps its wrong content permanently.
+  // No sieve buffer, because after a failed read the library keeps the buffer's wrong content permanently.
   *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }

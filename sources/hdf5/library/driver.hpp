@@ -13,9 +13,9 @@
 
 namespace penstock::hdf5 {
 
-/// Opens a file for reading through this project's driver of the library. The driver reads like the library's usual
+/// Opens a file for reading through this project's driver for the library. The driver reads like the library's usual
 /// driver. While a ReadProbe exists, the driver only notes where the library would read raw data. If the file can't be
-/// opened, returns none, and sets `said` to the library's reason. Call under the lock.
+/// opened, returns an empty Handle, and sets `said` to the library's reason. Call under the lock.
 Handle open_through_driver(const char* path, std::string& said);
 
 /// While the object exists, the driver does not read raw data that the library asks for, and notes where they are. Use
@@ -30,7 +30,7 @@ class ReadProbe {
   struct Piece {
     std::uint64_t offset = 0, bytes = 0;
   };
-  /// Returns the piece of the file that was to be read; none if there was none, or several.
+  /// Returns the piece of the file that was to be read; none if there was no such piece, or several.
   std::optional<Piece> piece() const noexcept { return pieces_ == 1 ? std::optional(piece_) : std::nullopt; }
 
   void note(std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -67,7 +67,7 @@ class OpenRecorder {
   };
   const std::vector<OpenedFile>& opened() const noexcept { return opened_; }
   /// Returns the path of a file that could not be opened in any of the places where the library looked; empty if there
-  /// is none.
+  /// is no such file.
   std::string lost() const;
   /// Returns each path at which the library could not open a file.
   const std::vector<std::string>& failed() const noexcept { return failed_; }

@@ -72,7 +72,8 @@ Handle native_of(DType dtype) {
   return {};
 }
 
-// Sets `form`, and `memory` if the library must convert the values.
+// Sets `form`, and `memory` if the library must convert the values. `plain`: whether the stored values differ from
+// `dtype` only in byte order, if at all.
 void set_order(Element& element, hid_t type, bool plain) {
   const H5T_order_t order = H5Tget_order(type);
   const bool one_byte = H5Tget_size(type) == 1;
@@ -260,7 +261,7 @@ Element element_of(hid_t type, const std::string& member) {
 
 std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept {
   if (padding == H5T_STR_NULLTERM) return text.substr(0, text.find('\0'));
-  // h5py returns texts with these other paddings as NumPy strings, which have no NULs at the end. So NULs are removed
+  // With any other padding, h5py returns texts as NumPy strings, which have no NULs at the end. So NULs are removed
   // here too.
   if (padding == H5T_STR_SPACEPAD) text = text.substr(0, text.find_last_not_of(' ') + 1);
   return text.substr(0, text.find_last_not_of('\0') + 1);

@@ -18,7 +18,7 @@ struct Element : ElementFacts {
   std::vector<std::string> path;  ///< a column's names, outermost first
 };
 
-/// Thrown if an element's type can't become a field. `reason` is a sentence.
+/// Thrown if an element's type can't become a field, or has no such column (`no_member`).
 struct NoElement {
   std::string reason;
   bool no_member = false;
@@ -40,7 +40,7 @@ std::vector<std::string> members_of(hid_t type);
 bool has_variable_parts(hid_t type);
 
 /// Returns a compound type with only one column, nested like in the file. `path`: the column's names, outermost first.
-/// `memory`: the column's type.
+/// `memory`: the column's type. If `path` is empty, returns a copy of `memory`.
 Handle nested_in(std::span<const std::string> path, hid_t memory);
 
 }  // namespace penstock::hdf5

@@ -32,7 +32,7 @@ constexpr unsigned most_nested = 8;
 // At most this many faults of sources are taken over row by row. After that, all rows from a faulty source count as
 // lost.
 constexpr std::size_t most_faults = std::size_t{1} << 18;
-// At most this many remarks are made.
+// At most this many remarks are made, and then one that says that there are more.
 constexpr std::size_t most_told = 16;
 
 using Lengths = std::vector<std::int64_t>;
@@ -68,7 +68,7 @@ bool grows_with_others(hid_t dataset) {
 // A dataset that another dataset's values come from.
 struct SourceDataset {
   std::string where;    // "dataset 'x' of 'a.h5'"
-  std::string problem;  // why nothing of the source can be read; empty: it can
+  std::string problem;  // why no value of the source can be read; empty if values can be read
   Lengths dims;
   Handle type;
   RowFaults faults;
@@ -137,7 +137,7 @@ class OutsideValueFinder {
   }
 
   // Before a read, memory is filled with the outermost dataset's fill value, so values that the library leaves
-  // unwritten have this fill value. If the fill value of the dataset `of` is different, all its rows are faulty.
+  // unwritten have this fill value. If the dataset `of` has another fill value, all its rows are faulty.
   void leave_unfilled(Virtual& of, hid_t creation) {
     found_.unfilled = true;
     if (of.depth == 0 || same_fill(of.dataset, creation)) return;
@@ -162,7 +162,7 @@ class OutsideValueFinder {
     return fill;
   }
 
-  // Checks the source of each block. The first block whose source is missing ends the dataset.
+  // Checks the source of each block, up to the first block whose source is missing.
   void look_at_blocks(Virtual& of, const Mapping& mapping, const Selection& to) {
     const std::size_t along = *to.growing();
     const Selection::Axis& axis = to.axes()[along];

@@ -14,13 +14,13 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Never destroyed, because sources in static objects may be destroyed later.
+// The mutex is never destroyed, because the destructors of static objects may still use it.
 std::recursive_mutex& plain_mutex() {
   static auto& mutex = *new std::recursive_mutex;
   return mutex;
 }
 
-// The mutex is locked during a fork. So no thread is inside the library at a fork, and a child can open its own files.
+// The mutex is locked during a fork. So no other thread is inside the library then, and a child can open its own files.
 std::recursive_mutex& library_mutex() {
   // In a child, the thread that holds the mutex has another number and can't unlock it, so a new mutex replaces it.
   static const int registered = ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
@@ -70,7 +70,7 @@ void Handle::close() noexcept {
 
 namespace {
 
-// Returns null if there is no message.
+// Returns the innermost message about the library's last failure; null if there is no message.
 const char* innermost_word() {
   const char* innermost = nullptr;
   const auto visit = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {

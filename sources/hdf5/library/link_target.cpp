@@ -39,7 +39,7 @@ std::string link_target(hid_t within, const std::string& name) {
 
 std::string why_no_dataset(hid_t file, const std::string& name) {
   const std::string said = library_says();
-  // Looks for the first link in the name that leads nowhere.
+  // Looks for the first link on the path `name` that leads nowhere.
   for (std::size_t end = name.find_first_not_of('/'); end < name.size();) {
     end = std::min(name.find('/', end), name.size());
     const std::string part = name.substr(0, end);

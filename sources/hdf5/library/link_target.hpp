@@ -7,8 +7,8 @@
 
 namespace penstock::hdf5 {
 
-/// Returns the target of a soft or external link: "'/x'", or "'/x' of the file 'a.h5'". Returns an empty text for other
-/// names. Call under the lock.
+/// Returns the target of a soft or external link: "'/x'", or "'/x' of the file 'a.h5'". Returns an empty text if `name`
+/// is not such a link. Call under the lock.
 std::string link_target(hid_t within, const std::string& name);
 
 /// Explains why the dataset `name` can't be opened, for example because a link's file is missing. Call under the lock,

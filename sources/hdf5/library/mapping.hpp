@@ -18,9 +18,10 @@ struct Mapping {
 /// Returns mapping `number` of a virtual dataset's creation list. Call under the lock. @throws Error(corrupt).
 Mapping mapping_of(hid_t creation, std::size_t number);
 
-/// Returns a file's or dataset's name in a mapping, with %b replaced by the number of the block, like the library does
-/// it.
+/// Returns a mapping's name of a file or dataset. Like the library, replaces `%b` by the number of the block, and `%%`
+/// by `%`.
 std::string name_of_block(const std::string& name, std::int64_t block);
+/// Returns whether the name has a `%b`.
 bool has_block(const std::string& name);
 
 }  // namespace penstock::hdf5

@@ -28,7 +28,8 @@ std::string folder_of(const std::string& file) {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-// If the file is a link, returns the folder of the file to which it leads; otherwise an empty text.
+// If `file` is a symbolic link, returns the folder of the file to which the link leads. Returns an empty text if `file`
+// is not a link, or leads nowhere.
 std::string linked_folder_of(const std::string& file) {
   std::error_code failed;
   if (!std::filesystem::is_symlink(file, failed)) return {};
@@ -50,7 +51,8 @@ std::string with_origin(const std::string& prefix, const std::string& folder) {
   return prefix.starts_with(origin) ? folder + prefix.substr(origin.size()) : prefix;
 }
 
-// Returns the paths that the library tries, in the library's order.
+// Returns the paths at which the library looks for the file `name`, in the library's order. `by`: the file that has
+// this name in it.
 std::vector<std::string> places_of(const std::string& name, const std::string& by, NamedBy how) {
   std::vector<std::string> places;
   const auto add = [&](const std::string& place) {
@@ -75,7 +77,8 @@ std::vector<std::string> places_of(const std::string& name, const std::string& b
   return places;
 }
 
-// Returns why a file can't be read; empty if it can. Sets `there` to whether something has that path.
+// Returns why a file can't be read, or an empty text if it can be read. Sets `state` if it can be read. Sets `there` to
+// false if the path does not exist, otherwise to true.
 std::string why_unreadable(const std::string& path, FileState& state, bool& there) {
   const auto says = [](int error) { return std::generic_category().message(error); };
   struct stat status {};
@@ -111,7 +114,8 @@ OtherFile open_named_file(const std::string& name, hid_t by, NamedBy how) {
       }
       problem = "it can't be opened, as where it was cut short: " + said;
     }
-    // If a place has an unreadable file, this is reported, not the places without a file.
+    // The first unreadable file is reported. The places without a file are reported only if there is no unreadable
+    // file.
     if (there && found.problem.empty()) {
       found.path = place;
       found.problem = problem;

@@ -11,10 +11,12 @@ namespace penstock::hdf5 {
 
 /// A file that another file names.
 struct OtherFile {
-  std::string path;     ///< where the file was found; otherwise the name as given
+  /// Where the file was found, readable or not. If it was not found: the name of an HDF5 file, or the path at which a
+  /// file of raw bytes was looked for.
+  std::string path;
   std::string problem;  ///< why the file can't be read; empty: it can
-  FileState state;
-  Handle file;  ///< the open file, if it is an HDF5 file
+  FileState state;      ///< state of the file, if it can be read
+  Handle file;          ///< the open HDF5 file; not set for a file of raw bytes
 };
 
 /// What names the other file. For each kind, the library has an environment variable with folders in which it looks.
@@ -26,9 +28,9 @@ OtherFile open_named_file(const std::string& name, hid_t by, NamedBy how);
 /// lock.
 OtherFile find_raw_file(const std::string& name, hid_t by);
 
-/// Returns the name under which a file was opened. `object`: the file, or an object of it. Call under the lock.
+/// Returns the name under which a file was opened. `object`: the file, or an object in it. Call under the lock.
 std::string file_name_of(hid_t object);
-/// Returns the state of a file by its name, with inode 0 if the file does not exist.
+/// Returns the state of the file at `path`. The inode is 0 if there is no such file.
 FileState state_of(const std::string& path) noexcept;
 
 }  // namespace penstock::hdf5

@@ -20,8 +20,8 @@ void OutsideValues::require_rows(std::uint64_t first, std::uint64_t count) const
   if (why != nullptr) throw Error(Errc::corrupt, *why);
 }
 
-// Returns the path of a file that can't be opened now; empty if there is none. With `lost_too`, ignores files that
-// could not be opened during the check of the dataset's files.
+// Returns the path of a file that the library could not open, or an empty text if it could open every file. With
+// `lost_too`, ignores files that could not be opened during the check of the dataset's files.
 std::string OutsideValues::lost_now(const OpenRecorder& opens, bool lost_too) const {
   if (!lost_too) return opens.lost();
   const auto is_new = [&](const std::string& path) { return !std::ranges::binary_search(unopened, path); };

@@ -24,7 +24,7 @@ struct OutsideValues {
     std::uint64_t file_bytes = 0;      ///< size of the file when it was checked
   };
 
-  /// Other files, each once, including the files through which links lead. The names of missing files are included.
+  /// Paths of the other files, each once. They include missing files, and the files through which links lead.
   std::vector<std::string> files;
   /// If the dataset grows with numbered files: the names of the files that would come next.
   std::vector<std::string> absent;
@@ -48,8 +48,8 @@ struct OutsideValues {
 
   /// @throws Error(corrupt) if one of the `count` rows from `first` on can't be read.
   void require_rows(std::uint64_t first, std::uint64_t count) const;
-  /// Call this after the rows were read. @throws Error(io) if the library can't have read the files that were checked.
-  /// `lost_too`: files that could not be opened in the check may still be missing.
+  /// Call this after the rows were read. @throws Error(io) if one of the files was changed, cut short or lost since the
+  /// check. `lost_too`: files that could not be opened during the check may still be missing.
   void require_unchanged(const OpenRecorder& opens, std::uint64_t first, std::uint64_t count, bool lost_too) const;
 
  private:
@@ -58,10 +58,9 @@ struct OutsideValues {
   mutable std::string changed_;  ///< the first change that was found; stays set
 };
 
-/// Checks the other files that have values of a dataset. `opens` must have noted files since before the dataset was
-/// opened. Returns none if all values are in the dataset's own file. The work is linear in the files' contents. Call
-/// under the lock.
-/// @throws Error(not_found) if the number of rows can't be determined.
+/// Checks the other files that have values of a dataset. `opens` must have been made before the dataset was opened.
+/// Returns none if all values are in the dataset's own file. The work is linear in the files' contents. Call under the
+/// lock. @throws Error(not_found) if the number of rows can't be determined.
 std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpenRecorder& opens);
 
 }  // namespace penstock::hdf5

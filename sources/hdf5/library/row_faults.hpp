@@ -11,8 +11,8 @@
 
 namespace penstock::hdf5 {
 
-/// Rows at equal distances: `count` blocks of `block` rows each, whose first rows are `stride` apart. Only rows from
-/// `from` to `to` (exclusive) belong to the pattern.
+/// Rows at equal distances: `count` blocks of `block` rows each, whose first rows are `stride` apart. The first block
+/// begins at row `start`. Only rows from `from` to `to` (exclusive) belong to the pattern.
 struct RowPattern {
   std::int64_t start = 0, stride = 1, count = 1, block = 0;
   std::int64_t from = 0, to = 0;
@@ -22,12 +22,12 @@ struct RowPattern {
   }
 
   bool together() const noexcept { return count == 1 || stride == block; }
-  /// Returns the pattern's first row in [begin, end).
+  /// Returns the pattern's first row in [begin, end); none if it has no row there.
   std::optional<std::int64_t> first_in(std::int64_t begin, std::int64_t end) const noexcept;
-  /// Returns row `number` of the pattern, counted from 0.
+  /// Returns row `number` of the pattern, counted from 0 at `start`.
   std::int64_t row(std::int64_t number) const noexcept { return start + number / block * stride + number % block; }
   std::int64_t first() const noexcept { return first_in(from, to).value_or(to); }
-  /// Returns the row after the pattern's last row.
+  /// Returns the row after the last block, but at most `to`.
   std::int64_t end() const noexcept;
   /// Returns "row 3", "rows 3 to 9", or "some of the rows 0 to 98".
   std::string words() const;
@@ -46,8 +46,8 @@ class RowFaults {
   bool empty() const noexcept { return faults_.empty(); }
   /// Returns why a row in [begin, end) can't be read; null if all can.
   const std::string* find(std::int64_t begin, std::int64_t end) const;
-  /// Calls `act(rows, why)` for each pattern with rows in [begin, end), until a call returns true; returns whether one
-  /// did. May call `act` twice for a pattern.
+  /// Calls `act(rows, why)` for each pattern with rows in [begin, end), until a call returns true. Returns whether a
+  /// call returned true. May call `act` twice for a pattern.
   template <class Act>
   bool any_of(std::int64_t begin, std::int64_t end, Act act) const {
     for (const Group& group : groups_) {

@@ -36,7 +36,7 @@ std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
 }
 
 // Returns whether two selections have the same lengths within a row, not counting lengths of 1. Returns true if they
-// have different numbers of lengths, because the same values may have another form.
+// have different numbers of lengths, because the same values may have different shapes.
 bool within_rows_alike(const Selection& a, const Selection& b) {
   const bool same_rank = a.axes().size() == b.axes().size();
   std::vector<std::int64_t> of_a = lengths_from(same_rank ? 1 : 0, a), of_b = lengths_from(same_rank ? 1 : 0, b);

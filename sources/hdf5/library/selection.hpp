@@ -19,7 +19,7 @@ class Selection {
   /// The coordinates in one dimension: `count` blocks of `block` elements, whose first elements are `stride` apart.
   struct Axis {
     std::int64_t start = 0, stride = 1, count = 1, block = 1;
-    bool grows = false;  ///< whether it has no fixed end, and grows with the space
+    bool grows = false;  ///< whether the axis has no fixed end, and grows with the space
 
     /// Returns how many of the selected coordinates are below `place`.
     std::int64_t below(std::int64_t place) const noexcept;
@@ -34,13 +34,13 @@ class Selection {
   /// known.
   bool regular() const noexcept { return !axes_.empty(); }
   std::span<const Axis> axes() const noexcept { return axes_; }
-  /// Returns the dimension that grows; none if none does.
+  /// Returns the dimension that grows, if there is one.
   std::optional<std::size_t> growing() const noexcept;
   /// Returns the part of the selection in block `number` of the growing dimension. REQUIRES: a dimension grows.
   Selection block(std::int64_t number, std::span<const std::int64_t> dims) const;
   /// Returns the number of dimensions that the space must have; 0 if it may have any number.
   std::size_t rank() const noexcept { return all_ ? 0 : rank_; }
-  /// Returns whether the space ends before the selection does.
+  /// Returns whether the space ends before the selection. The growing dimension is not compared.
   bool beyond(std::span<const std::int64_t> dims) const noexcept;
 
   /// Returns the number of selected elements. In the growing dimension, only coordinates within the space count.
@@ -66,13 +66,13 @@ class Selection {
   std::int64_t points_ = 0;
 };
 
-/// Which elements of a mapping a source has.
+/// How many rows of a mapping a source has.
 struct AvailableRows {
-  std::int64_t good_rows = 0;  ///< how many of the mapping's first rows the source has, if not all
+  std::int64_t good_rows = 0;  ///< how many of the mapping's first rows the source has; unused if `why` is empty
   std::string why;             ///< why the source does not have all rows; empty: it has all
 };
 
-/// Returns which elements of a mapping a source has. `to`: the elements of the virtual dataset. `from`: the elements of
+/// Returns how many rows of a mapping a source has. `to`: the elements of the virtual dataset. `from`: the elements of
 /// the source, in the same order. `dims`: the source's dimensions.
 AvailableRows available_rows(const Selection& to, const Selection& from, std::span<const std::int64_t> dims);
 

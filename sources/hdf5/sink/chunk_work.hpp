@@ -17,7 +17,7 @@ struct ChunkForm {
   bool fletcher32 = false;
 };
 
-/// The opposite of `unshuffle`.
+/// Does the opposite of `unshuffle`. `element`: bytes per element.
 void shuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
 /// A chunk that is encoded once, by the thread that claims it first. It owns all its memory.

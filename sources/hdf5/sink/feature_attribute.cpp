@@ -14,7 +14,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// An attribute's value, as the library gets it.
+// An attribute's value, in the form in which the library takes it.
 struct AttributeValue {
   Handle type, space;
   const void* data;
@@ -29,7 +29,7 @@ Handle type_of(DType dtype) {
 template <class T>
 AttributeValue list_of(DType dtype, const std::vector<T>& values) {
   const hsize_t count = values.size();
-  static constexpr std::int64_t none{};  // the library needs an address even for no values
+  static constexpr std::int64_t none{};  // the library needs an address even if there are no values
   return {type_of(dtype), own_space(H5Screate_simple(1, &count, nullptr)),
           values.empty() ? static_cast<const void*>(&none) : values.data()};
 }

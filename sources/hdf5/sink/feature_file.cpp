@@ -76,7 +76,7 @@ void FeatureFile::make(std::uint64_t dimension) {
     const Handle creation = must(own_list(H5Pcreate(H5P_DATASET_CREATE)), doing);
     must(H5Pset_chunk(creation.get(), 2, chunk.data()), doing);
     must(H5Pset_obj_track_times(creation.get(), false), doing);
-    // The cache has room for two chunks, so that a chunk that is written in parts stays in memory until it is full.
+    // The cache has room for at least two chunks. So a chunk that is written in parts stays in memory until it is full.
     const Handle access = must(own_list(H5Pcreate(H5P_DATASET_ACCESS)), doing);
     const std::size_t cache = std::max<std::size_t>(usual_cache, 2 * chunk[0] * chunk[1] * size_of(dtype));
     must(H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, cache, H5D_CHUNK_CACHE_W0_DEFAULT), doing);

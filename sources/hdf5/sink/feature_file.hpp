@@ -21,17 +21,18 @@ struct FeatureFacts {
   std::string job;
 };
 
-/// A slide's file that is being written. The functions take the library's lock themselves. One thread at a time.
+/// A slide's file that is being written. The functions take the library's lock. One thread at a time.
 class FeatureFile {
  public:
-  /// The file must exist and be empty.
+  /// REQUIRES: `file` exists and is empty.
   FeatureFile(std::string file, const FeatureSinkOptions& options, std::vector<FeatureAttribute> attributes,
               std::string slide);
   FeatureFile(const FeatureFile&) = delete;
   FeatureFile& operator=(const FeatureFile&) = delete;
   ~FeatureFile();
 
-  /// Appends rows. @throws Error(schema_mismatch | invalid_argument) before anything is written; Error(io).
+  /// Appends rows to both datasets. @throws Error(schema_mismatch | invalid_argument) before anything is written;
+  /// Error(io).
   void put(const TensorView& features, const TensorView& coords);
   /// Completes and closes the file. @throws Error(io).
   FeatureFacts close();

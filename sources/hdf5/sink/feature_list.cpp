@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view heading = "slide_id,file,features,dimension,dtype,job\n";
 constexpr std::size_t cells_a_line = 6;
-// How many bytes of the last line are kept: enough for the slide's name twice, and more.
+// The most bytes of the last line that are kept: enough for the slide's name twice, and more.
 constexpr std::size_t longest_known = 1024;
 // The list has a line per slide, so its size has no limit.
 constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -69,7 +69,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text) {
   return lines;
 }
 
-// A lock that is held while the list is read and changed, because several processes change it.
+// A lock that is held while the list is read and changed, because several processes may change it.
 class ListLock {
  public:
   explicit ListLock(const std::string& list) {
@@ -107,7 +107,7 @@ void FeatureList::renew(const std::string& job, DType dtype) {
   struct MadeBy {
     std::string job, dtype;
   };
-  std::map<std::string, MadeBy> made;  // the slides that are listed, and how each was made
+  std::map<std::string, MadeBy> made;  // how each slide was made
   std::vector<std::string> order;
   std::map<std::string, std::string> listed;
   for (const auto& cells : lines_of(before)) {
@@ -200,7 +200,7 @@ bool FeatureList::goes_on(int descriptor) const {
          there == last_line_;
 }
 
-// Notes the slides in complete lines, which follow those that were read.
+// Notes the slides in `text`. These are complete lines, which follow the lines that were read before.
 void FeatureList::take(std::string_view text) {
   if (text.empty()) return;
   for (const auto& cells : lines_of(text))

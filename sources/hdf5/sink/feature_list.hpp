@@ -10,8 +10,8 @@
 
 namespace penstock::hdf5 {
 
-/// The file `metadata.csv`, which has a line per finished slide. Several processes may append to it. This process reads
-/// each appended byte once.
+/// The file `metadata.csv`, which has a line per finished slide. Several processes may append to it. Before a process
+/// adds a line, it usually reads only the lines that others have added since its own last line.
 class FeatureList {
  public:
   /// `file`: the path of the list. `slides`: the folder of the slides' files, which is next to it.
@@ -20,8 +20,8 @@ class FeatureList {
   /// Updates the list to match the existing slides. @throws Error(invalid_argument) if a slide has a different job or
   /// dtype; Error(io | corrupt).
   void renew(const std::string& job, DType dtype);
-  /// Gives the slide's complete file its final name, and lists it. A sink that opens the folder finds both the file and
-  /// its line, or neither. @throws Error(io).
+  /// Gives the slide's complete `file` its final name, and lists the slide. A sink that opens the folder finds both the
+  /// file and the slide's line, or neither. @throws Error(io).
   void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);
 
  private:

@@ -97,7 +97,7 @@ class FeatureSink::Impl {
                " bytes; an HDF5 file's attributes hold 60,000");
     }
     if (writing_) refuse("the slide \"" + printable(slide_) + "\" is not at its end yet; end() or drop() it first");
-    // Takes the lock before it looks for the slide, because another process may just have finished the slide.
+    // The lock is taken before the search for the slide, because another process may just have finished the slide.
     lock_.emplace(final_name + partial);
     if (!lock_->take(source_name)) refuse(lock_holder(lock_->file()) + " is at this slide; take the next one");
     try {

@@ -12,7 +12,7 @@ namespace penstock::hdf5 {
 class GlobalHeap {
  public:
   GlobalHeap();
-  /// Restores the heap as it was when `image()` had these bytes.
+  /// Restores a heap whose `image()` and `objects()` had these values.
   GlobalHeap(std::vector<std::byte> image, std::uint32_t objects);
 
   bool empty() const noexcept { return objects_ == 0; }

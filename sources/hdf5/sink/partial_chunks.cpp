@@ -106,7 +106,7 @@ void PartialChunks::add_value(std::size_t dataset, std::span<const std::byte> va
 
 void PartialChunks::give_chunk(std::size_t dataset, ShardData& data) {
   Work& work = work_[dataset];
-  // The chunk's references name the heap, so the heap must come before the chunk.
+  // The chunk's references name the collection in `work.heap`, so this collection must be added before the chunk.
   if (!work.heap.empty()) data.add_heap(dataset, work.heap.take());
   data.add_chunk(dataset, std::exchange(work.rows, {}));
 }

@@ -31,9 +31,9 @@ class PartialChunks {
 
   /// Returns the rows as a text, for `from_text` of an object with the same datasets.
   std::string text() const;
-  /// @throws Error(corrupt), without a file.
+  /// Restores the rows from a result of `text`. @throws Error(corrupt); the error does not name a file.
   void from_text(std::string_view text);
-  /// Returns how many rows of a dataset are not in a chunk yet. These numbers differ between datasets.
+  /// Returns how many rows of a dataset are not in a chunk yet. These numbers may differ between datasets.
   std::uint64_t rows(std::size_t dataset) const;
 
  private:

@@ -176,8 +176,8 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // While the first chunk is not done, encodes the first chunk that no thread has claimed. This is the first chunk
-    // itself, or a later one.
+    // If this chunk is not done, encodes the oldest chunk that no thread has claimed. That may be this chunk or a later
+    // one.
     if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));
@@ -193,7 +193,7 @@ void ShardData::append(const Waiting& block, std::span<const std::byte> bytes, s
   WrittenBlocks& blocks = blocks_[block.dataset];
   std::vector<std::byte> resolved;
   if (!block.heap && datasets_[block.dataset].varies()) {
-    // Replaces each collection's number by its offset, which is known only now.
+    // In each reference, replaces the collection's number by the collection's offset, which is known only now.
     resolved.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < resolved.size(); at += reference_bytes) {
       const Reference reference = reference_at(resolved.data() + at);

@@ -52,7 +52,7 @@ class ShardData {
   void add_chunk(std::size_t dataset, std::vector<std::byte> rows);
   /// Adds a heap collection. Returns its number.
   std::uint64_t add_heap(std::size_t dataset, std::vector<std::byte> image);
-  /// Returns how many collections were added.
+  /// Returns how many collections the dataset has, including collections that were committed earlier.
   std::uint64_t heaps(std::size_t dataset) const { return counts_[dataset].heaps; }
   std::uint64_t chunks(std::size_t dataset) const { return counts_[dataset].chunks; }
 
@@ -61,8 +61,7 @@ class ShardData {
   void sync() { file_.sync(); }
   /// Writes everything that was added, and closes the file; nothing can be added after that.
   void close();
-  /// Returns the size of the written data in bytes. REQUIRES: `flush` was called after the last `add_chunk` and
-  /// `add_heap`.
+  /// Returns the size of the file in bytes. REQUIRES: `flush` was called after the last `add_chunk` and `add_heap`.
   std::uint64_t bytes() const noexcept { return file_.bytes(); }
   const std::vector<WrittenBlocks>& blocks() const noexcept { return blocks_; }
 

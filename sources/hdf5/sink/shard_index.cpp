@@ -67,7 +67,7 @@ class IndexWriter {
 
   void write_dataset(hid_t file, const StoredDataset& dataset, const WrittenBlocks& blocks, std::uint64_t rows) {
     const std::string doing = "writing the index of the dataset '" + dataset.path + "'";
-    // Unlimited, because a chunk may have more rows than the dataset.
+    // The number of rows is unlimited, because a chunk may have more rows than the dataset.
     std::vector<hsize_t> now{rows}, most{H5S_UNLIMITED};
     now.insert(now.end(), dataset.dims.begin(), dataset.dims.end());
     most.insert(most.end(), dataset.dims.begin(), dataset.dims.end());

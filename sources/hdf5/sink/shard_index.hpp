@@ -19,7 +19,7 @@ void write_index(const std::string& file, std::uint64_t data_end, const std::vec
 /// Returns whether `write_index` has finished the file, and the file has the same size as then. @throws Error(io).
 bool is_indexed(const std::string& file);
 
-/// Returns how many rows a finished shard's dataset has; 0 if it does not exist. @throws Error(io | corrupt).
+/// Returns how many rows a dataset of a finished shard has; 0 if there is no such dataset. @throws Error(io | corrupt).
 std::uint64_t rows_of_shard(const std::string& file, const std::string& dataset);
 
 }  // namespace penstock::hdf5

@@ -23,7 +23,7 @@ struct StoredDataset {
   Kind kind = Kind::numbers;
   DType dtype = DType::u8;
   std::vector<std::uint64_t> dims;  ///< dimensions of a row
-  std::size_t row_bytes = 0;        ///< bytes of a stored row; if values have no fixed size, of a reference
+  std::size_t row_bytes = 0;        ///< bytes of a stored row, which is a reference if values have no fixed size
   std::uint64_t chunk_rows = 1;
   unsigned deflate = 0;
   bool shuffle = false, fletcher32 = false;
@@ -37,11 +37,11 @@ struct StoredDataset {
 /// Bytes of a reference to a value that has no fixed size.
 inline constexpr std::size_t reference_bytes = 16;
 
-/// Plans the datasets for `size` samples. @throws Error(invalid_argument) if the options can't be carried out;
-/// Error(unsupported).
+/// Plans the datasets for `size` samples. @throws Error(invalid_argument | schema_mismatch) if the options can't be
+/// carried out; Error(unsupported) if a field can't be stored.
 std::vector<StoredDataset> plan_datasets(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size);
 
-/// Describes everything that determines the bytes of the files: "x u8[96, 96, 3] 37 rows a chunk deflate 4; …".
+/// Describes the paths, types, chunks and filters of the datasets: "x: u8[96, 96, 3], 37 rows a chunk, deflate 4; …".
 std::string text_of(const std::vector<StoredDataset>& datasets);
 
 /// Returns the dataset's type in the file. Call under the lock.

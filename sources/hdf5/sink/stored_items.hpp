@@ -19,6 +19,7 @@ class StoredItems {
   /// Opens a file that has at least `count` items, and cuts off everything after these. @throws Error(io | corrupt).
   void open(const std::string& file, std::uint64_t count);
 
+  /// Returns the number of items that the file had at `open`. Items that were added later do not count.
   std::uint64_t size() const noexcept { return there_.size(); }
   /// Returns whether stored item `number` is `item`. REQUIRES: `number` is below `size()`.
   bool is(std::uint64_t number, const SinkItem& item, std::string_view key) const;

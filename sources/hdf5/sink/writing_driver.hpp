@@ -21,12 +21,14 @@ class WritingDriver {
   WritingDriver& operator=(const WritingDriver&) = delete;
   ~WritingDriver();
 
-  /// Makes the constructor's `file` an HDF5 file. If that fails, returns none, and sets `said` to the library's reason.
+  /// Makes the constructor's `file` an HDF5 file. If that fails, returns an empty handle, and sets `said` to the
+  /// library's reason.
   Handle create(std::string& said);
   /// Sets the offset at which the library allocates the next raw data. Without this call, data are allocated after
   /// everything else.
   void next_data(std::uint64_t offset) noexcept;
-  /// Returns the system's error code of the first failed write, which the library does not report; 0 if none failed.
+  /// Returns the system's error code of the first failure to open, write or close the file; 0 if there was no failure.
+  /// The library does not report failed writes.
   int failure() const noexcept;
 
   struct State;

@@ -34,7 +34,7 @@ void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::sp
     extent[d] = std::min(size[d], dims[d] - first[d]);
     if (d > 0) to += first[d] * in_block[d];
   }
-  // The last dimensions, in which a chunk is as long as the dataset, are copied together.
+  // The last dimensions in which a chunk is as long as the dataset, and the dimension before them, are copied together.
   std::size_t outer = rank - 1;
   while (outer > 0 && size[outer] == dims[outer]) --outer;
   const std::uint64_t run = extent[outer] * in_chunk[outer];
@@ -81,7 +81,7 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first, chunk->offset);
 }
 
-// Calls `act` with the first element of each chunk that begins at the row.
+// Calls `act` for each chunk that begins at the row, with the coordinates of the chunk's first element.
 void for_each_chunk(const Dataset& dataset, std::uint64_t row, auto&& act) {
   const std::size_t rank = dataset.dims().size();
   Dims first{};

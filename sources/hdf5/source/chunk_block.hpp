@@ -13,7 +13,8 @@ namespace penstock::hdf5 {
 /// Returns the number of a dataset's blocks. A block is all chunks that have the same rows. It has `chunk().front()`
 /// rows.
 std::uint64_t block_count(const Dataset& dataset) noexcept;
-/// Returns the bytes of a decoded block. The last block has as many as the others, although it may have fewer rows.
+/// Returns the bytes of a decoded block. The last block has as many bytes as the others, although it may have fewer
+/// rows.
 std::size_t block_bytes(const Dataset& dataset) noexcept;
 
 /// Decodes a block of a dataset whose way is `chunks` or `library`. Bytes of `out` after the dataset's last row become

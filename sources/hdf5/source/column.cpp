@@ -172,8 +172,8 @@ void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksu
     read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, text);
     return give(text.data(), element_.bytes, false, slot, out);
   }
-  // Takes the sample's memory first, so that a row that is too large for a sample is refused before memory is allocated
-  // for it.
+  // Takes the sample's memory first. So a row that is too large for a sample is refused before other memory is
+  // allocated for the row.
   const TensorView to = out.emplace(slot, field_.shape);
   if (is_row()) return read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, {to.data, to.bytes()});
   std::vector<std::byte> values(count_ * element_.bytes);

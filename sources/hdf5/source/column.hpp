@@ -17,7 +17,7 @@ namespace penstock::hdf5 {
 /// Makes one field from rows of one dataset. Immutable; any thread.
 class Column {
  public:
-  /// @throws Error(unsupported | not_found) if the column can't become a field.
+  /// @throws Error(unsupported | not_found | corrupt) if the column can't become a field.
   Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name);
 
   /// Returns the field of the schema.
@@ -37,7 +37,7 @@ class Column {
   /// Gives the value of a stored row to `out`. `stays`: whether the row's memory stays valid. If so, and if the value
   /// is stored in its final form, gives a view of the row's memory. REQUIRES: not `variable`.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
-  /// Reads a row's value with the HDF5 library and gives it to `out`. `dataset` is read by rows (`Hdf5Way::rows`).
+  /// Reads a row's value with the HDF5 library, as `Hdf5Way::rows` does, and gives the value to `out`.
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
             SampleBuilder& out) const;
 

@@ -134,10 +134,11 @@ void Dataset::go(Hdf5Way way, std::string reason) {
   reason_ = std::move(reason);
 }
 
-// Throws if the library would have to read the dataset, but can't undo its filters, or not with limited memory.
+// Throws if the library would have to read the dataset, but can't undo its filters, or would need unlimited memory.
 void Dataset::require_library() const {
   if (way_ == Hdf5Way::chunks) return;
-  // The library limits no filter's memory. So with several filters that compress, a few bytes can grow without limit.
+  // The library does not limit the memory of filters. So a few bytes that several filters have compressed can grow
+  // without limit.
   if (std::ranges::count_if(filters_, [](auto& f) { return f.compresses(); }) > 1)
     throw error(Errc::unsupported, "its chunks were compressed more than once (" + storage_ +
                                        "), and the library would have to read it; repack the file with one filter "

@@ -23,9 +23,9 @@ struct OtherFiles {
   std::vector<std::string> files;  ///< names of other files that have values, including missing files
   /// Sentences about the first few stretches of rows that can't be read because of these files.
   std::vector<std::string> faults;
-  std::vector<std::uint64_t> lost;  ///< all rows that can't be read, in the form of `DatasetFacts::lost`; not checked
+  std::vector<std::uint64_t> lost;  ///< a copy of `DatasetFacts::lost`, whose numbers are not checked
   std::vector<std::string> told;    ///< further remarks about these files
-  std::uint64_t revision = 0;       ///< revision of all files together; 0 if there are none
+  std::uint64_t revision = 0;       ///< revision of all other files together; 0 if there are no other files
 
   /// Describes all of this, one fact per line. `main`: the dataset's own file.
   std::vector<std::string> words(const std::string& main) const;
@@ -51,10 +51,10 @@ class Dataset {
   std::size_t row_bytes() const noexcept { return row_bytes_; }
 
   Hdf5Way way() const noexcept { return way_; }
-  /// If the way is `kept`, returns the way that is used when keeping fails. Otherwise returns the way.
+  /// If the way is `kept`, returns the way that is used when keeping fails. Otherwise returns `way()`.
   Hdf5Way way_unkept() const noexcept { return way_unkept_; }
   const std::string& storage() const noexcept { return storage_; }
-  /// Returns whether values are in other files, where only the library finds them.
+  /// Returns whether values may be in other files, where only the library finds them.
   bool elsewhere() const noexcept { return elsewhere_; }
   const OtherFiles& others() const noexcept { return others_; }
   const std::string& reason() const noexcept { return reason_; }
@@ -68,7 +68,7 @@ class Dataset {
   /// Returns the offset of a contiguous dataset's first row. Returns none if no element was ever written; every element
   /// is then the fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
-  /// Returns whether the dataset is read in blocks. A block is the rows of a chunk.
+  /// Returns whether the dataset is read in blocks. A block is all chunks that have the same rows.
   bool in_blocks() const noexcept {
     return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
   }
@@ -89,8 +89,8 @@ class Dataset {
   /// offset, if it is known.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
                     std::optional<std::uint64_t> offset = {}) const;
-  /// Reads stored bytes without the library. @throws Error(io) that names the dataset, and the chunk whose first
-  /// element is `first`.
+  /// Reads stored bytes without the library. @throws Error(io) that names the dataset. If `first` is not empty, the
+  /// error also names the chunk whose first element is `first`.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
   /// Returns `code`; but `io` instead of `corrupt` if the file has become shorter since it was opened.
   Errc code_now(Errc code) const noexcept;

@@ -35,7 +35,8 @@ void for_each_dataset(const std::vector<hdf5::Part>& parts, Act act) {
   }
 }
 
-// Returns lines about other files with the datasets' values. If there are many lines, returns only the first ones.
+// Returns lines about other files with the datasets' values. If there are many lines, returns the first ones, and a
+// line that counts the others.
 std::vector<std::string> lines_of_others(const std::vector<hdf5::Part>& parts) {
   constexpr std::size_t most = 32;
   std::vector<std::string> lines;

@@ -21,7 +21,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Throws if the file can't be opened, with the system's own message if there is one.
+// Throws if `path` is empty, can't be opened, or is not a regular file.
 void require_readable(const std::string& path) {
   if (path.empty()) throw error_in(path, Errc::invalid_argument, "the file's path is empty");
   const int fd = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });

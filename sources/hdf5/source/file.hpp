@@ -19,8 +19,8 @@ class RunningReaders;
 class File {
  public:
   /// @throws Error(not_found | io); Error(corrupt) if the file is not an HDF5 file, or is damaged;
-  /// Error(invalid_argument) if `path` is empty. With `how.isolate`, also @throws Error(closed | unsupported |
-  /// limit_exceeded).
+  /// Error(invalid_argument) if `path` is empty, or is not a regular file. With `how.isolate`, also @throws
+  /// Error(closed | unsupported | limit_exceeded).
   File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running);
 
   const std::string& path() const noexcept { return path_; }

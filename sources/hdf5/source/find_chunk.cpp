@@ -28,14 +28,14 @@ std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const st
 
 namespace {
 
-constexpr std::uint64_t max_known = std::uint64_t{1} << 24;  // which take 128 MiB
+constexpr std::uint64_t max_known = std::uint64_t{1} << 24;  // offsets of that many chunks take 128 MiB
 constexpr std::uint64_t unknown = 0, unwritten = 1, first_offset = 2;
 
 }  // namespace
 
 ChunkOffsets::ChunkOffsets(const Dataset& dataset) : chunks_(block_count(dataset)) {
-  // A written chunk has at least one byte. If there are more chunks than bytes, most were never written, and offsets
-  // are not stored.
+  // A written chunk has at least one byte. So if there are more chunks than bytes in the file, some chunks were never
+  // written. Offsets are then not stored, because they would take more memory than the file has bytes.
   if (chunks_ <= std::min(max_known, dataset.file().bytes()))
     known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
 }

@@ -17,12 +17,13 @@ namespace penstock::hdf5 {
 /// chunk's first element. Asks the library, which reads only the file's index of chunks. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
-/// Stores the offsets of chunks of unfiltered rows, so that each is looked up only once. If there are more than 2^24
-/// chunks, or more chunks than bytes in the file, it stores none, and each call looks up its chunk. Any thread.
+/// Stores the offsets of chunks of unfiltered rows, so that each offset is looked up only once. If there are more than
+/// 2^24 chunks, or more chunks than bytes in the file, no offsets are stored, and each call looks up its chunk. Any
+/// thread.
 class ChunkOffsets {
  public:
   explicit ChunkOffsets(const Dataset& dataset);
-  /// Returns the offset of a row; none if its chunk was never written. @throws like find_chunk.
+  /// Returns the offset of a row; none if the row's chunk was never written. @throws like find_chunk.
   std::optional<std::uint64_t> offset_of(const Dataset& dataset, std::uint64_t row) const;
 
  private:

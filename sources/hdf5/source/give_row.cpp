@@ -19,7 +19,7 @@ class RowGiver {
     give(block.subspan(row_ % data_.chunk().front() * data_.row_bytes(), data_.row_bytes()), stays);
   }
 
-  // Reads the row by itself, because it is neither kept nor in a block.
+  // Reads the row by itself. Called if the row is not kept, and the caller has no block with the row.
   void by_way(Hdf5Way way) {
     if (way == Hdf5Way::rows) {
       for (std::size_t c = 0; c < table_.columns.size(); ++c)

@@ -240,8 +240,8 @@ std::string Hdf5Source::file_of(std::uint64_t index) const {
 }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  // The most chunks that a dataset may have: `told_elsewhere` for data in another file, otherwise `always_told` plus
-  // the number of chunk positions for which the file has room.
+  // The most chunks that a dataset may have. For data in another file, this is `told_elsewhere`. Otherwise it is
+  // `always_told` plus the number of chunk positions for which the file has room.
   constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;
   std::vector<std::uint64_t> ends;
   bool chunked = false;

@@ -18,13 +18,13 @@ class KeyPages {
  public:
   using Page = std::shared_ptr<const Texts>;
 
-  /// `max_bytes`: the limit. The two pages that were used last stay, even if they are larger.
+  /// `max_bytes`: the limit. The two pages that were used last stay, even if they exceed the limit.
   explicit KeyPages(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// Returns a page of keys; none if it is not kept.
+  /// Returns a page of keys; null if the page is not kept.
   Page find(std::uint64_t number);
-  /// Returns whether a page that is not kept should be read whole. It should if there is room for it, or if the last
-  /// such call was for this page or for the page before it.
+  /// Returns whether a page that is not kept should be read whole. That is so if there is room for the page, or if the
+  /// previous call of `wants` was for this page or for the page before it.
   bool wants(std::uint64_t number);
   /// Keeps a page. A page without texts records that the page can't be read whole.
   void keep(std::uint64_t number, Page page);

@@ -78,7 +78,7 @@ std::string Keys::get(std::uint64_t row, bool verify_checksum, Workspaces& works
     auto read_now = std::make_shared<Texts>();
     try {
       *read_now = read(first, std::min(page_rows_, dataset_.rows() - first), verify_checksum, workspaces);
-    } catch (const Error&) {  // keys are read one by one instead, so that only bad ones fail
+    } catch (const Error&) {  // keys are read one by one instead, so that only bad keys fail
     }
     found = std::move(read_now);
     pages.keep(first_page + page, found);

@@ -17,19 +17,18 @@
 namespace penstock::hdf5 {
 
 /// Finds the dataset, or the column of a compound dataset, that has the keys. `name`: the name that this dataset or
-/// column has as a field.
-/// Does not check that the column exists. @throws Error(not_found) if there is no such dataset; Error(invalid_argument)
-/// if `name` is empty; also errors of opening the dataset.
+/// column has as a field. Does not check that the column exists. @throws Error(not_found) if there is no such dataset;
+/// Error(invalid_argument) if `name` is empty; also errors of opening the dataset.
 Hdf5Field find_keys(const std::shared_ptr<const File>& file, const std::string& name);
 
 /// The keys of one file's records. Immutable; any thread.
 class Keys {
  public:
-  /// @throws Error(unsupported | schema_mismatch | corrupt) if the values can't be keys.
+  /// @throws Error(not_found | unsupported | schema_mismatch | corrupt) if the values can't be keys.
   Keys(std::shared_ptr<const File> file, const Hdf5Field& where);
 
   const Dataset& dataset() const noexcept { return dataset_; }
-  /// Returns the name of the keys, like `field_name`.
+  /// Returns the name that the keys would have as a field (`field_name`).
   const std::string& name() const noexcept { return name_; }
   /// Returns the number of pages in which keys are read.
   std::uint64_t pages() const noexcept { return dataset_.rows() / page_rows_ + (dataset_.rows() % page_rows_ != 0); }

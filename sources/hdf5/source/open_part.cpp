@@ -32,7 +32,7 @@ void limit_block_bytes(Part& part) {
       in_blocks.push_back(&table.dataset);
       bytes += hdf5::block_bytes(table.dataset);
     }
-  // The largest first. Datasets with equal blocks are sorted by address.
+  // Puts the largest blocks first. Datasets whose blocks have equal sizes are sorted by address.
   std::ranges::sort(in_blocks, [](const Dataset* a, const Dataset* b) {
     const std::size_t of_a = hdf5::block_bytes(*a), of_b = hdf5::block_bytes(*b);
     return of_a != of_b ? of_a > of_b : a < b;

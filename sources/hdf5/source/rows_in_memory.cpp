@@ -17,10 +17,11 @@ namespace {
 // sources. If there are more stretches, all rows are read together, and lost rows get any values.
 constexpr std::size_t most_stretches = 64;
 
-// Parts have at least this many bytes, so that reading a part takes a thread much longer than claiming it.
+// All parts except the last have at least this many bytes, so that reading a part takes a thread much longer than
+// claiming it.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
-// Returns a number of rows: parts may begin only at multiples of it. Returns 0 if all rows must be one part.
+// Returns a number of rows. Parts may begin only at multiples of this number. Returns 0 if all rows must be one part.
 std::uint64_t rows_together(const Dataset& dataset) {
   switch (dataset.way_unkept()) {
     case Hdf5Way::contiguous:
@@ -59,7 +60,7 @@ std::vector<RowsInMemory::Stretch> between(const std::vector<std::uint64_t>& los
   return parts;
 }
 
-// Reads a part in the way that is used if rows are not kept. So the same rows count as damaged, kept or not.
+// Reads a part in the way that is used if rows are not kept. So the same rows count as damaged in both cases.
 void read_part(const Dataset& dataset, bool verify_checksum, const RowsInMemory::Stretch& part, Workspaces& workspaces,
                std::span<std::byte> out) {
   switch (dataset.way_unkept()) {

@@ -22,9 +22,9 @@ class RowsInMemory {
   };
 
   /// Returns the address of row 0, if the `count` rows from `first` on are kept. Otherwise returns null. Rows that are
-  /// lost or can't be read are not kept. If no rows are lost and some can't be read, no row is kept. After null, the
-  /// caller reads each row by itself, so that only bad rows fail. A thread that calls this while rows are being read
-  /// reads some parts, and then waits for the parts that other threads are reading.
+  /// lost or can't be read are not kept. If no rows are listed as lost (`OtherFiles::lost`) and some can't be read, no
+  /// row is kept. After null, the caller reads each row by itself, so that only bad rows fail. A thread that calls this
+  /// while rows are being read reads some parts, and then waits for the parts that other threads are reading.
   const std::byte* get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count);
 
  private:
@@ -35,11 +35,11 @@ class RowsInMemory {
   std::mutex mutex_;
   std::condition_variable read_;
   std::unique_ptr<std::byte[]> rows_;
-  std::vector<Stretch> parts_;          ///< stretches of rows that are read together
+  std::vector<Stretch> parts_;          ///< each stretch of rows is read by one thread
   std::size_t next_ = 0, in_work_ = 0;  ///< index of the next part to read; number of parts that are being read
-  bool lossy_ = false;            ///< the dataset has lost rows, so if a part can't be read, the others are still kept
-  bool lost_too_ = false;         ///< all rows are one part, which includes lost rows
-  std::vector<Stretch> missing_;  ///< rows that are not kept, in order
+  bool lossy_ = false;                  ///< the dataset has lost rows, so if a part can't be read, other parts are kept
+  bool lost_too_ = false;               ///< all rows are one part, which includes lost rows
+  std::vector<Stretch> missing_;        ///< rows that are not kept, in order
   std::atomic<const std::byte*> ready_{nullptr};
   std::atomic<bool> failed_{false};
 };

@@ -34,7 +34,7 @@ class Hdf5Source::Impl {
   std::vector<std::string> left_out;  ///< what is left out of the first file, and why
   std::uint64_t size = 0, blocks = 0, identity = 0;
   std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, in the order of their first blocks
-  std::string keys;                         ///< name of the keys in the first file; empty: it has no keys
+  std::string keys;                         ///< name of the keys in the first file; empty: the source has no keys
   std::string keys_left_out;                ///< why there are no keys, although a file names some; otherwise empty
   mutable hdf5::KeyPages key_pages;
   mutable hdf5::Workspaces workspaces;
@@ -46,7 +46,7 @@ class Hdf5Source::Impl {
   using TablePlaces = std::map<std::pair<const hdf5::File*, std::string>, std::size_t>;
 
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
-  /// Opens a file, or returns it if the source has it open.
+  /// Returns a file. Opens the file first, if the source has not opened it already.
   std::shared_ptr<const hdf5::File> open_file(const std::string& path);
   void add_fields(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& main, std::vector<Field>& fields_of_part);
   /// Returns the fields that the options name, or else all fields of the file except its keys.

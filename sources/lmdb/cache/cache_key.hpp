@@ -18,7 +18,7 @@ inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_ke
   return {buffer.data(), buffer.size()};
 }
 
-/// Returns the index that a key has; nothing if the key is not a record's.
+/// Returns the record's index that a key stands for. Returns nothing if the key's length is not `cache_key_bytes`.
 inline std::optional<std::uint64_t> cache_index(std::string_view key) noexcept {
   if (key.size() != cache_key_bytes) return std::nullopt;
   std::uint64_t index = 0;

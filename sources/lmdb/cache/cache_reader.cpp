@@ -73,17 +73,17 @@ class Reader final : public penstock::CacheReader {
   }
 
  private:
-  // Finds a record in the present transaction, or in a new one if this process has committed since the present one
-  // began.
+  // Finds a record. If the record was not found ahead, and this process has committed since the present transaction
+  // began, looks in a new transaction.
   bool find(std::uint64_t index, MDB_val& value) {
     if (ahead_.take(index, value)) return true;
     ahead_.forget();
     return look_up(index, value);
   }
 
-  // Finds a record in a new transaction; returns false if only this process writes. What another process has written
-  // since the present transaction began is visible only in a new one, even if another reader of this process has found
-  // it already.
+  // Finds a record in a new transaction. If only this process writes, returns false without looking. A record that
+  // another process has written since the present transaction began is visible only in a new transaction, even if
+  // another reader of this process has already found the record.
   bool find_anew(std::uint64_t index, MDB_val& value) {
     if (!store_->others_write()) return false;
     txn_.pause();

@@ -33,7 +33,7 @@ constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = 
 constexpr std::uint64_t spare_map_bytes = 64u << 20;
 constexpr std::chrono::seconds patience{10};  // how long to wait for a process that has just begun the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
-constexpr std::chrono::seconds quiet{1};  // addresses are stored once the last commit is this long ago
+constexpr std::chrono::seconds quiet{1};  // for this long after a commit, a new snapshot gets no ValueAddresses
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -44,7 +44,7 @@ std::int64_t now_ns() noexcept {
   throw error.with_source("cache").with_file(file);
 }
 
-// Returns how large the file system lets the file become, in bytes.
+// Returns the size in bytes to which the data file may grow: its present size and 95 % of the disk's free bytes.
 std::uint64_t free_for(const StoreFiles& files) {
   std::error_code failed;
   const auto space = std::filesystem::space(files.path, failed);
@@ -205,7 +205,7 @@ bool CacheStore::begin_writing() {
   }
   put_manifest(writing, cache_manifest(key_));
   remove_mark();
-  environment_.reset();  // once it is opened again, it learns from the first value where its map begins
+  environment_.reset();  // an environment that is opened later learns from the first value where its map begins
   return false;
 }
 
@@ -225,7 +225,8 @@ void CacheStore::wait_for_the_writer() {
       ReadTxn txn(environment_);
       there = manifest_of(txn.get(), *environment_);
     } catch (const Error& error) {
-      // The error is ignored for a while if the store was created a moment ago and has no content yet.
+      // Until `until`, ignores the error if the data file has no more than its header: the writer may have created the
+      // store a moment ago.
       if (std::chrono::steady_clock::now() > until ||
           facts_of(files_.data).value_or(FileFacts{}).bytes > header_bytes())
         throw;

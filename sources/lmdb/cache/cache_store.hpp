@@ -23,12 +23,12 @@
 
 namespace penstock::lmdb {
 
-/// An open cache on disk. It knows which records the cache has, and has the thread that writes to it. Any thread. A
-/// child made by fork() may use only what is in memory, and not the store's file.
+/// An open cache on disk. It knows which records the cache has. If this process writes to the cache, it also has the
+/// thread that writes. Any thread. A child made by fork() may use only what is in memory, and not the store's file.
 class CacheStore final : public penstock::RecordCache, public std::enable_shared_from_this<CacheStore> {
  public:
   /// Only `open_cache` calls this, because a process must not open a store twice. @throws Error(state_mismatch |
-  /// invalid_argument | corrupt | io).
+  /// invalid_argument | corrupt | unsupported | out_of_memory | io).
   CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::CacheKey& key);
 
   bool has(std::uint64_t index) const noexcept override { return index < records_ && bit(present_, index); }
@@ -47,16 +47,16 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   const RecordLayout& layout() const noexcept { return layout_; }
   std::uint64_t records() const noexcept { return records_; }
   bool verifies() const noexcept { return options_.verify_checksum; }
-  /// Returns the number of commits of this process. A transaction that began before the last commit does not see all
+  /// Returns the number of commits of this process. A transaction that began before the last commit may not see all
   /// records.
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
   /// Returns whether another process may have written records of which this process does not know.
   bool others_write() const noexcept { return writer_ == nullptr; }
   void learn(std::uint64_t index) noexcept;
-  /// Notes that a record is damaged. It is replaced when a caller offers it again.
+  /// Notes that a record is damaged. If this process writes to the cache, a later `offer` of the record replaces it.
   void note_damage(std::uint64_t index) noexcept;
-  /// Returns the addresses of values in a snapshot. Returns null shortly after a commit, because the snapshot may not
-  /// last.
+  /// Returns the addresses of values in a snapshot. Returns null for a new snapshot shortly after a commit, because the
+  /// next commit may soon replace that snapshot.
   std::shared_ptr<ValueAddresses> addresses(std::size_t snapshot);
 
  private:
@@ -88,8 +88,8 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
   std::uint64_t max_bytes_ = 0;
-  bool complete_ = false;  // the manifest says that the cache is complete; set by the thread that opens the cache,
-                           // later by the writing thread
+  bool complete_ = false;  // whether the manifest says that the cache is complete; set by the thread that opens the
+                           // cache, later by the writing thread
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};

@@ -39,8 +39,8 @@ std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
 CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
     : environment_(std::move(environment)),
       limits_(limits),
-      // With a small queue, the thread begins when the queue is half full, so that no record is refused while the
-      // thread is idle.
+      // With a small queue, a transaction begins when the queue is half full, so that few records are refused while
+      // the thread waits.
       enough_bytes_(std::min(max_waiting_bytes, limits.max_queue_bytes / 2)),
       committed_(std::move(committed)),
       lost_(std::move(lost)) {}
@@ -149,9 +149,9 @@ void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   }
 }
 
-// Returns how many of the records the next transaction writes. It keeps to the limits of a transaction, and doesn't
-// make the file larger than the file's limit. Counts for each record the most bytes that it can take: half-full leaves
-// or separate pages, and new pages of the tree.
+// Returns how many of the records, from the first on, the next transaction writes. That number keeps the transaction
+// and the file within their limits. Counts the most bytes that each record can take: its part of a half-full leaf, or
+// separate pages. Adds some new pages for the tree.
 std::size_t CacheWriter::count_for_one(std::span<const WaitingRecord> records) const {
   MDB_envinfo info{};
   MDB_stat stat{};

@@ -35,7 +35,7 @@ class CacheWriter {
     std::size_t max_queue_bytes;
   };
   /// The thread calls `committed` with records that were written, and `lost` with records that were not written and may
-  /// be offered again. If `committed` throws, nothing more is written. `lost` doesn't throw.
+  /// be offered again. If `committed` throws, nothing more is written. `lost` must not throw.
   using Tell = std::function<void(std::span<const WaitingRecord>)>;
   CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost);
   CacheWriter(const CacheWriter&) = delete;
@@ -44,13 +44,13 @@ class CacheWriter {
   ~CacheWriter();
 
   /// Reserves `bytes` bytes of the queue for a record. Returns false if the queue has no room for the record, or if
-  /// nothing is written any more. After true, the caller must call `put` or `give_up`.
+  /// nothing is written any more. If this returns true, the caller must then call `put` or `give_up`.
   bool reserve(std::size_t bytes) noexcept;
   void give_up(std::size_t bytes) noexcept { queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
   /// Adds a record to the queue. @throws std::bad_alloc, or std::system_error if no thread can be started. In both
-  /// cases the reservation stays.
+  /// cases the reservation stays, and the caller must call `give_up`.
   void put(WaitingRecord record);
-  /// Returns why nothing is written any more; empty while records are written.
+  /// Returns why nothing is written any more. Returns an empty text while records are written.
   std::string ended() const;
 
  private:

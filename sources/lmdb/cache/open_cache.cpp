@@ -64,7 +64,8 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
                                        const penstock::CacheKey& key) {
   watch_forks();
   const std::string name = name_of(path);
-  // Must be released after the lock, because the store's destruction takes the same lock.
+  // Declared before `lock`, and so released after it. If this is then the store's last user, closing the store locks
+  // the mutex itself.
   std::shared_ptr<CacheStore> there;
   std::unique_lock lock(stores().mutex);
   // A store whose last user is gone may still be closing. Waits until it is closed.
@@ -82,9 +83,9 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     return there;
   }
   const std::uint32_t generation = process_generation();
-  auto close = [generation, name = std::string(name)](CacheStore* store) {  // moving it allocates no memory
+  auto close = [generation, name = std::string(name)](CacheStore* store) {  // moving `close` allocates no memory
     if (generation != process_generation())
-      return;  // in a child, the store is the parent's: its thread and its locks don't exist here
+      return;  // in a child made by fork(), the store is the parent's, and its thread doesn't exist here
     {
       const std::lock_guard closing(stores().mutex);
       delete store;

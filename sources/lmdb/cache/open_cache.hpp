@@ -11,8 +11,9 @@
 
 namespace penstock::lmdb {
 
-/// Opens a cache, or returns it if this process has it open. In that case the key must be the same, and the options of
-/// the first call apply. @throws Error(state_mismatch | invalid_argument | corrupt | io).
+/// Opens a cache, or returns it if this process already has it open. For an open cache, the key must be the same, and
+/// the options of the first call apply. @throws Error(state_mismatch | invalid_argument | corrupt | unsupported |
+/// out_of_memory | io).
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
                                        const penstock::CacheKey& key);
 

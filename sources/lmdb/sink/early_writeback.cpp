@@ -28,12 +28,12 @@ EarlyWriteback::~EarlyWriteback() {
 
 void EarlyWriteback::run(int descriptor) noexcept {
   common::block_signals();
-  // In a pause, LMDB writes about as much to memory as a fast disk can write in the same time.
+  // During one pause, LMDB writes about as many bytes to memory as a fast disk can write in that time.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pause, [this] { return over_; })) {
     lock.unlock();
-    // If the file system can't do that, nothing is lost.
+    // If the file system can't begin to write early, nothing is lost.
     (void)::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
     lock.lock();
   }

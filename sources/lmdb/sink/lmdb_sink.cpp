@@ -92,7 +92,7 @@ class LmdbSink::Impl {
   const LmdbUpdate& updated() const noexcept { return update_; }
 
   bool has(const SinkItem& item) {
-    if (update_.updating) return false;  // only the finished sample shows whether the store has the same one
+    if (update_.updating) return false;  // an update first makes each sample, and then compares it with the store's
     const std::string_view key = key_of(item);
     if (!store_->has(key)) return false;
     // The key comes after all keys that the store had when it was opened, so this run has put it.
@@ -202,7 +202,7 @@ class LmdbSink::Impl {
     return number_;
   }
 
-  // Marks the store as unfinished, so that from now on only a run of the same job continues it.
+  // Marks the store as unfinished, so that from now on only a run of the same job can continue it.
   void mark_unfinished() {
     if (raw()) {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
@@ -211,8 +211,9 @@ class LmdbSink::Impl {
     }
   }
 
-  // Takes the lock before it looks at any file, so that no other process changes the files after that. This sink writes
-  // the mark before it creates a store. So a store that has neither mark nor manifest is finished, or not this sink's.
+  // Takes the lock before it looks at any file, so that no other process changes the files after that. Before this
+  // sink creates a store, it writes the mark, `files_.unfinished`. So a store that has neither mark nor manifest is
+  // finished, or not this sink's.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
     if (!folder.empty()) make_folder(folder, lmdb::source_name);
@@ -250,7 +251,7 @@ class LmdbSink::Impl {
     }
   }
 
-  // Marks the store as being updated. If this update is stopped, only another update can continue it.
+  // Marks the store as being updated. If the update is stopped, only another update can complete the store.
   void begin_update() {
     Manifest marked = wanted_;
     marked.updating = true;
@@ -311,7 +312,7 @@ class LmdbSink::Impl {
   std::string last_key_of_others_;
   std::optional<common::ItemPlace> last_found_;
   LmdbUpdate update_;
-  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys that this update has put
+  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys that `put_changed` got
   std::vector<std::byte> encoded_;          // a record of this update, encoded
   std::uint64_t found_ = 0, put_ = 0;
   bool was_finished_ = false, has_some_ = false;

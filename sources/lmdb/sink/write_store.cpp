@@ -20,13 +20,14 @@ namespace {
 
 constexpr std::size_t longest_key = LmdbSink::max_key_bytes;
 constexpr std::uint64_t max_bytes = 0xffffffffu;
-// A put may change and split each page between the root and a leaf. LMDB's trees have far fewer levels than this.
+// A put may change and split each page between the root and a leaf. This is enough, because LMDB's trees have
+// few levels.
 constexpr std::uint64_t tree_pages_a_put = 12;
 // If a transaction has more than 131,071 dirty pages, LMDB begins to spill them to the file.
 constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
-// From this many bytes on, a thread for EarlyWriteback is started. Fewer bytes are written in less time than a thread
-// takes to start.
+// If a commit has at least this many bytes, a thread for EarlyWriteback is started. Fewer bytes are written in less
+// time than a thread takes to start.
 constexpr std::size_t worth_early_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -95,9 +96,9 @@ std::uint64_t WriteStore::pages_for(std::size_t bytes) const noexcept {
   return (bytes + page_header + page_bytes_ - 1) / page_bytes_ + tree_pages_a_put;
 }
 
-// Makes sure that the next put does not fill the map: a full map would lose the whole transaction. If the put might
-// fill the map, commits, and grows the map. A commit also needs room for its list of freed pages, which has at most 8
-// bytes per changed page.
+// Makes sure that the next put does not fill the map, because a full map would lose the whole transaction. If the put
+// might fill the map, commits, and grows the map. Also commits if the transaction has `max_dirty_pages`. A commit needs
+// room, too, for its list of freed pages, which has at most 8 bytes per changed page.
 void WriteStore::make_room(std::size_t bytes) {
   const auto room = [&] {
     const std::uint64_t list_pages = 2 * (dirty_pages_ * sizeof(std::uint64_t) / page_bytes_ + 1);
@@ -159,7 +160,7 @@ std::span<std::byte> WriteStore::reserve(std::string_view key, std::size_t bytes
 }
 
 void WriteStore::put(std::string_view key, std::span<const std::byte> value) {
-  static std::byte nothing{};  // an empty value needs an address, because null means that LMDB reserves room
+  static std::byte nothing{};  // an empty value needs an address, because with null, `place` only reserves room
   place(key, value.size(), value.empty() ? &nothing : const_cast<std::byte*>(value.data()));
 }
 

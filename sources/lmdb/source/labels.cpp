@@ -23,8 +23,9 @@ std::int64_t as(const std::byte* data) {
   return static_cast<std::int64_t>(value);
 }
 
-// Returns the function that makes a label from a number of the type; null if some numbers of the type can't be labels.
+// Makes a label from a number of one type.
 using ToLabel = std::int64_t (*)(const std::byte*);
+// Returns the function for numbers of type `dtype`. Returns null if some numbers of that type can't be labels.
 ToLabel to_label(DType dtype) {
   switch (dtype) {
     case DType::u8:

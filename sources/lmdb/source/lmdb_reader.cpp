@@ -25,7 +25,7 @@ namespace penstock {
 // Reads one store.
 class LmdbReader::OfStore {
  public:
-  // `begin`: the index in the source of this store's first record.
+  // `begin`: the index that this store's first record has in the source.
   OfStore(std::shared_ptr<const LmdbSource::Impl> store, std::uint64_t begin)
       : store_(std::move(store)), begin_(begin), lookup_(store_->environment, store_->keys, *store_->addresses) {}
 
@@ -107,7 +107,8 @@ class LmdbReader::OfStore {
     }
   }
 
-  // Views in `out` point into the reader's own memory, which does not change until the next read.
+  // Reads the value from the file. Views in `out` point into the reader's own memory, which does not change until the
+  // next read.
   void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::uint64_t index, SampleBuilder& out) {
     if (store_->values == LmdbValues::raw) {
       const TensorView to = out.emplace(0, Shape{static_cast<std::int64_t>(value.size())});
@@ -119,8 +120,8 @@ class LmdbReader::OfStore {
     }
   }
 
-  // Throws if the file was cut short, before the map is read: reading a missing part of the map would end the process.
-  // The file may still be cut short after this check.
+  // Throws if the file was cut short. Call this before the map is read, because reading a missing part of the map would
+  // end the process. The file may still be cut short after this check.
   void require_full_length(std::uint64_t index) const {
     try {
       store_->environment->require_full_length();

@@ -119,8 +119,8 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
 }
 
 // Chooses the schema from the first record with an image, so that one bad record does not decide for all. Looks at
-// records at the beginning of the store, and at some spread over the rest. If none of them has an image, the first
-// well-formed record decides. If no record is well-formed, throws the first record's error.
+// records at the beginning of the store, and at some spread over the rest. If none of these records has an image, the
+// first well-formed one decides. If none of them is well-formed, throws the first error.
 void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   constexpr std::uint64_t at_beginning = 100, spread = 100;
   schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};

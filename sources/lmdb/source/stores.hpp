@@ -17,8 +17,9 @@ namespace penstock {
 /// The stores of a source, one after the other. Immutable, like each store.
 class LmdbSource::Stores {
  public:
-  /// @throws what opening a store throws; Error(schema_mismatch) if the stores' fields differ; Error(invalid_argument)
-  /// if a store is named twice, or not exactly one of `path` and `paths` is given.
+  /// Opens the stores that `options` names. @throws what opening a store or reading a list of stores throws;
+  /// Error(schema_mismatch) if the stores' fields or kinds of values differ; Error(invalid_argument) if a store is
+  /// named twice, or if both or neither of `path` and `paths` are given.
   static std::shared_ptr<const Stores> open(Lmdb options);
 
   const Impl& first() const noexcept { return *all_.front(); }
@@ -26,13 +27,13 @@ class LmdbSource::Stores {
   bool single() const noexcept { return all_.size() == 1; }
   /// Returns the number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
-  /// Returns the index in the source of a store's first record.
+  /// Returns the index that a store's first record has in the source.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
-  /// Returns the index of the store that has record `index`, or the number of stores if none has it.
+  /// Returns the index of the store that has record `index`, or the number of stores if no store has it.
   std::size_t store_of(std::uint64_t index) const noexcept;
-  /// Returns the stores' schema. All stores have the same, including the names of classes.
+  /// Returns the stores' schema. All stores have the same one, including the names of classes.
   const Schema& schema() const noexcept { return first().schema; }
-  /// Returns the path of the list of stores if one was given, or the first store's file.
+  /// Returns the path of the list of stores. If no list was given, returns the first store's file.
   std::string file() const { return list_.empty() ? first().environment->file() : list_; }
 
  private:

@@ -15,7 +15,7 @@
 
 namespace penstock::lmdb {
 
-/// Asks the kernel for values that will be read soon, as long as that seems to help. Any thread.
+/// Asks the kernel to prefetch values that will be read soon, as long as that seems to help. Any thread.
 class ValueAdviser {
  public:
   /// `keys` and `addresses` must outlive the object.

@@ -10,7 +10,7 @@
 
 namespace penstock::lmdb {
 
-/// Returns the text as an MDB_val, which LMDB must only read. LMDB's interface has no const.
+/// Returns the text as an MDB_val. Pass the result only where LMDB does not write to it, because MDB_val has no const.
 inline MDB_val value_of(std::string_view text) noexcept { return {text.size(), const_cast<char*>(text.data())}; }
 inline std::string_view text_of(const MDB_val& value) noexcept {
   return {static_cast<const char*>(value.mv_data), value.mv_size};

@@ -24,8 +24,8 @@ namespace penstock::lmdb {
 
 namespace {
 
-// The map goes this far beyond the file's end, so that another process can make the file larger while it is open here.
-// This takes address space, but no memory.
+// The map goes this far beyond the file's end, so that another process can make the file larger while this process has
+// it open. This takes address space, but no memory.
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
 constexpr mdb_mode_t store_mode = 0664;
@@ -46,7 +46,7 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
   handle.reset();
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
-  // `open_table` tries to open some records as named tables, to find out whether they are.
+  // `open_table` tries to open some records as named tables, to find out whether they are tables.
   check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
@@ -109,8 +109,9 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   return made;
 }
 
-// Keeps writers out, because a writer can't notice a reader without a lock file, and would overwrite pages that are
-// being read. If the file system has no such locks, there is no protection.
+// Keeps writers out by a lock on the data file. A writer can't notice a reader without a lock file, and would overwrite
+// pages that are being read. Throws if another process has that lock. If the file system can't lock files, there is no
+// protection.
 void Environment::keep_writers_out(const StoreFiles& files, const std::string& why) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
     throw error_in(files.data, Errc::invalid_argument,

@@ -22,9 +22,11 @@ class Environment {
  public:
   /// Opens a store for reading only. If the lock file can't be created or written, or the disk has no room for it, the
   /// store is read without it. This library's writers are then kept out. With `lock_file` false, the store is read
-  /// without the lock file if no process uses that file.
-  /// @throws Error(corrupt) if the file lacks pages that are not free; what `write_error` returns if another process
-  /// uses the lock file, but the disk has no room for it.
+  /// without the lock file if no process uses that file. Writers are then not kept out.
+  /// @throws Error(corrupt) if the file is empty or is not LMDB's, or lacks pages that are not free; Error(unsupported)
+  /// if the store has named tables, or several values for a key; Error(invalid_argument) if a writer that must be kept
+  /// out has the store open; what `write_error` returns if another process uses the lock file, but the disk has no room
+  /// for it.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead, bool lock_file);
   /// Opens a store for writing. If the data file is empty, creates the store.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
@@ -35,15 +37,15 @@ class Environment {
   ~Environment();
 
   MDB_env* handle() const noexcept { return env_; }
-  /// Returns the store's main table, which is its only one.
+  /// Returns the store's main table, which is its only table.
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
   /// Explains why the store is read without a lock file. Returns an empty text if it is read with one. `wanted`:
   /// whether the caller wants a lock file.
   std::string without_lock_file(bool wanted) const;
-  /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add the lock file later.
-  /// Instead, from this call on, this library's writers are kept out.
+  /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add a lock file to an
+  /// open environment. Instead, from this call on, this library's writers are kept out.
   /// @throws Error(invalid_argument) if a process has written to the store since this process opened it, or a writer of
   /// this library has it open.
   void join(const StoreFiles& files);
@@ -64,15 +66,17 @@ class Environment {
   }
   /// Returns false in a child made by fork(), which must not use the environment.
   bool usable() const noexcept;
-  /// @throws Error(forked) unless `usable` returns true.
+  /// @throws Error(forked) if `usable` returns false.
   void require_usable() const;
 
-  /// Returns the offset in the file of a value's first byte; 0 unless `map_known`.
+  /// Returns the offset of a value's first byte in the file. Returns 0 if `map_known` returns false.
   std::uint64_t offset_of(const void* value) const noexcept {
     return base_ == nullptr ? 0 : static_cast<std::uint64_t>(static_cast<const std::byte*>(value) - base_);
   }
+  /// Returns whether the address of the map's beginning is known.
   bool map_known() const noexcept { return base_ != nullptr; }
-  /// Returns whether the value is within the file, or true unless `map_known`. A damaged tree may point anywhere.
+  /// Returns whether the value is within the file. Returns true if `map_known` returns false. Check this before a value
+  /// is read, because a damaged tree may point anywhere.
   bool holds(const MDB_val& value) const noexcept {
     return base_ == nullptr ||
            ends_within(offset_of(value.mv_data), value.mv_size, file_bytes_.load(std::memory_order_relaxed)) ||

@@ -15,7 +15,8 @@ inline constexpr std::string_view source_name = "lmdb";
 
 inline constexpr common::FileError error_in{source_name};
 
-/// Makes an Error, with the file, from what LMDB or the system reported while `doing` ("opening the store").
+/// Makes an Error that names the file, from an error code of LMDB or of the system. `doing` says what failed, like
+/// "opening the store".
 Error error_of(int code, std::string_view doing, std::string_view file);
 
 /// Makes the Error for a failed write. If the disk may be full, the Error reports the bytes needed and the bytes free.
@@ -27,9 +28,9 @@ inline void check(int code, std::string_view doing, std::string_view file) {
     throw error_of(code, doing, file);
 }
 
-/// Damage that a parser found in a value. The parser does not know the value's key or place.
+/// Damage that a parser found in a value. The parser does not know the value's key, or where the file has the value.
 struct Damage {
-  std::string what;        ///< "its checksum differs"
+  std::string what;        ///< like "the record's checksum differs"
   std::size_t offset = 0;  ///< offset in the value
   Errc code = Errc::corrupt;
 };

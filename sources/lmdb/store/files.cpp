@@ -35,7 +35,7 @@ StoreFiles find_store(const std::string& path) {
   if (path.empty()) throw Error(Errc::invalid_argument, "the store's path is empty").with_source("lmdb");
   StoreFiles files = place_store(path, !is_folder(path));
   if (!facts_of(files.data)) throw error_of(ENOENT, "opening the store", files.data);
-  // Refuses a pipe, because opening one would wait for a writer.
+  // Refuses a path that is not a regular file, like a pipe. Opening a pipe would wait for a writer.
   std::error_code failed;
   if (!std::filesystem::is_regular_file(files.data, failed))
     throw error_in(files.data, Errc::invalid_argument, "it is neither a file nor a folder; name a store");

@@ -49,8 +49,8 @@ void require_page_size(const std::string& file) {
   std::uint64_t begin = 0, first = 0;
   for (int page = 0; page < 2; ++page) {
     std::array<std::byte, page_bytes_at + sizeof(std::uint32_t)> header{};
-    if (read_whole(opened.get(), header, begin) != header.size()) return;  // LMDB will report it
-    if (number_at<std::uint32_t>(header, magic_at) != lmdb_magic) return;  // LMDB will report this too
+    if (read_whole(opened.get(), header, begin) != header.size()) return;  // LMDB will report the short header
+    if (number_at<std::uint32_t>(header, magic_at) != lmdb_magic) return;  // LMDB will report the wrong number
     const auto bytes = number_at<std::uint32_t>(header, page_bytes_at);
     if (!is_page_size(bytes) || (page != 0 && bytes != first))
       throw error_in(file, Errc::corrupt,

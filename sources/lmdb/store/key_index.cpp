@@ -82,8 +82,8 @@ KeyIndex KeyIndex::of(MDB_txn* txn, const Environment& environment) {
   return made;
 }
 
-// Returns whether the keys are consecutive numbers, by the first key, the last key, and the number of records. A key
-// between them could still have another form, so some of these keys are looked up.
+// Decides from the first key, the last key and the number of records whether the keys are consecutive numbers. A key
+// between the first and the last one could still have another form, so some keys are looked up.
 bool KeyIndex::try_consecutive(std::string_view first, std::string_view last, MDB_txn* txn, MDB_dbi table) {
   constexpr std::uint64_t probes = 16;
   if (size_ == 0 || first.size() != last.size() || first.size() > KeyBuffer().size()) return false;

@@ -34,7 +34,8 @@ class KeyIndex {
   }
 
   std::uint64_t size() const noexcept { return size_; }
-  /// Returns a record's key, valid as long as `buffer` and the KeyIndex exist. REQUIRES: `index` is below `size()`.
+  /// Returns a record's key. It is valid until `buffer` is changed or the KeyIndex is destroyed. REQUIRES: `index` is
+  /// below `size()`.
   std::string_view key(std::uint64_t index, KeyBuffer& buffer) const noexcept {
     if (kind_ == Kind::table) return listed(index);
     return compute(first_ + index, buffer);

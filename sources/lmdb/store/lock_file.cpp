@@ -38,7 +38,8 @@ bool in_use(int fd) noexcept {
 
 // Reserves disk space for the file's first `bytes` bytes. Returns 0, or the system's error code.
 int keep_room(int fd, std::uint64_t bytes) noexcept {
-  // The file's size must not change: a process that has the file open with fewer slots has mapped only that much of it.
+  // The file's size must not change, because a process that has the file open with fewer slots has mapped only its
+  // present bytes.
   return uninterrupted([&] { return ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)); }) == 0 ? 0
                                                                                                                 : errno;
 }
@@ -56,8 +57,9 @@ int write_zeros(int fd) {
 }
 
 // Creates a missing lock file. The file gets its name only after its space is reserved, so no process opens it before
-// that. LMDB treats a file of zeros like one that an earlier process left. Returns 0 or the system's error code, or
-// nothing if the file system can't do that, or another process was faster.
+// that. LMDB treats a file of zeros like one that an earlier process left. Returns 0, or the system's error code.
+// Returns nothing if the file system can't create a file without a name, or another process created the lock
+// file first.
 std::optional<int> make_with_room(const std::string& file) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";

@@ -33,7 +33,8 @@ constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, 
 constexpr std::array<std::pair<Collate::Kind, std::string_view>, 3> collate_names{
     {{Collate::Kind::dense, "dense"}, {Collate::Kind::ragged, "ragged"}, {Collate::Kind::pad, "pad"}}};
 
-// JSON is UTF-8, but names of folders may be any bytes. A text that isn't UTF-8 becomes a list of its bytes.
+// JSON is UTF-8, but a class may have the name of a folder, which may have any bytes. A text that isn't UTF-8 becomes a
+// list of its bytes.
 Json text_to_json(const std::string& text) {
   Json json = text;
   try {

@@ -16,12 +16,12 @@ inline constexpr std::string_view manifest_key{"\0penstock", 9};
 
 /// A store's description of itself. docs/formats/lmdb.md describes its JSON.
 struct Manifest {
-  std::string records = "fields";  ///< or "raw"
+  std::string records = "fields";  ///< "fields" or "raw"
   bool complete = false;
   std::uint64_t count = 0;  ///< number of records; valid once the store is complete
   std::string keys;         ///< "automatic" or "position"
   std::vector<JobFact> made_by;
-  bool updating = false;  ///< an update has begun and not ended
+  bool updating = false;  ///< whether an update has begun and not ended
   Schema schema;
 
   /// The name of the first fact in a cache's manifest.

@@ -107,7 +107,7 @@ class Trees {
     take(value);
   }
 
-  // Reads a list of free pages: their number, then the pages. Marks the missing pages among them.
+  // Reads a list of free pages: how many there are, then the number of each page. Marks the missing pages among them.
   void take(std::span<const std::byte> list) {
     require(list.size() >= number_bytes);
     const auto count = number_at<std::uint64_t>(list, 0);

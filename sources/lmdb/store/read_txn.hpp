@@ -19,7 +19,7 @@ class ReadTxn {
   ReadTxn& operator=(const ReadTxn&) = delete;
   ~ReadTxn();
 
-  /// Begins the transaction if it is paused. @throws Error(forked | io).
+  /// Begins the transaction if it is paused. @throws Error(forked | io); Error like `Environment::require_unchanged`.
   MDB_txn* get() {
     environment_->require_usable();
     if (!active_) [[unlikely]]

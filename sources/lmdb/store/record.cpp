@@ -35,8 +35,8 @@ void store(std::byte* to, T value) noexcept {
 
 std::size_t align(std::size_t offset) noexcept { return (offset + alignment - 1) / alignment * alignment; }
 
-// Returns the checksum of a record and its key, without the checksum's own bytes. With the key, a record that is stored
-// under another record's key is noticed.
+// Returns the checksum of a record and its key, without the checksum's own bytes. Because the key is included, a
+// record that is stored under another record's key is noticed.
 std::uint64_t checksum(std::span<const std::byte> record, std::string_view key) noexcept {
   const std::uint64_t seed = hash_bytes(key, load<std::uint64_t>(record.data()));
   return XXH3_64bits_withSeed(record.data() + bytes_at, record.size() - bytes_at, seed);

@@ -19,11 +19,11 @@ class RecordLayout {
 
   /// Returns how many bytes the sample takes as a record.
   std::size_t encoded_bytes(Sample& sample) const;
-  /// Writes all of `out`, which must have `encoded_bytes` bytes.
+  /// Writes the sample as a record to `out`, which must have `encoded_bytes(sample)` bytes. Writes every byte.
   void encode(Sample& sample, std::string_view key, std::span<std::byte> out) const;
 
-  /// Gives the fields of a record to `out`, as views if dtype and address allow. Reads nothing outside of `record`,
-  /// whatever its content. @throws Damage.
+  /// Gives the fields of a record to `out`, as views if the addresses are aligned, otherwise as copies. Reads nothing
+  /// outside of `record`, whatever its content. @throws Damage.
   void decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum, SampleBuilder& out) const;
   /// Returns the address of the value of a field that has one number. The value may be unaligned. Does not compare the
   /// checksum. @throws Damage.

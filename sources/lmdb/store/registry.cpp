@@ -46,8 +46,8 @@ Table& table() {
   return *one;
 }
 
-// One of the users of an environment. Create it before taking the mutex: its destructor takes the mutex, and would wait
-// forever if a failure destroyed it while the mutex is held.
+// One of the users of an environment. Create a Use before you lock the mutex: the destructor of a Use locks the mutex,
+// and would wait forever if a failure called it while the mutex is held.
 class Use {
  public:
   Use() = default;

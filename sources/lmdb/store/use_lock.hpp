@@ -9,7 +9,7 @@ namespace penstock::lmdb {
 /// A lock that each user of a cache holds, so that no other process empties the cache.
 class UseLock {
  public:
-  /// @throws Error(io).
+  /// Takes the lock. Waits while another process empties the cache. @throws Error(io).
   explicit UseLock(const std::string& folder);
   UseLock(const UseLock&) = delete;
   UseLock& operator=(const UseLock&) = delete;

@@ -22,15 +22,15 @@ class ValueAddresses {
 
   /// Returns whether the addresses are valid in a snapshot. In another snapshot values may have moved.
   bool hold_in(std::size_t snapshot) const noexcept { return addresses_ != nullptr && snapshot == snapshot_; }
-  /// Returns a record's value in `value`, valid in transactions of the same snapshot. Returns false if its address is
-  /// unknown.
+  /// Sets `value` to a record's value, valid in transactions of the same snapshot. Returns false if the value's address
+  /// is unknown. REQUIRES: `hold_in` returned true.
   bool find(std::uint64_t index, MDB_val& value) const noexcept {
     Address& address = addresses_.get()[index];
     value.mv_data = std::atomic_ref(address.data).load(std::memory_order_acquire);
     value.mv_size = std::atomic_ref(address.bytes).load(std::memory_order_relaxed);
     return value.mv_data != nullptr;
   }
-  /// Stores the address of a value that is within the file.
+  /// Stores the address of a value that is within the file. REQUIRES: `hold_in` returned true.
   void learn(std::uint64_t index, const MDB_val& value) noexcept {
     Address& address = addresses_.get()[index];
     // If a second thread stores the same address, it writes the same values.

@@ -19,8 +19,8 @@ class ValuesAhead {
   void forget() noexcept { next_ = count_ = 0; }
   /// Adds a value. At most `most` values may be added between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
-  /// Takes the next value if it is that of record `index`, and prefetches the value after it. Returns false if there is
-  /// no next value, or it is another record's.
+  /// Takes the next value if it is record `index`'s, and prefetches the value after it. Returns false if there is no
+  /// next value, or it is another record's.
   bool take(std::uint64_t index, MDB_val& value) noexcept {
     if (next_ == count_ || values_[next_].index != index) return false;
     value = values_[next_++].value;

@@ -20,8 +20,8 @@ class LockedElsewhere : public Error {
 /// everything is closed. A missing data file is created.
 class WritersLock {
  public:
-  /// Takes the lock. Then truncates the data file to 0 bytes if `holds_nothing`. @throws LockedElsewhere, Error(io |
-  /// not_found).
+  /// Takes the lock. Then truncates the data file to 0 bytes if `holds_nothing` returns true. @throws LockedElsewhere,
+  /// Error(io | not_found).
   explicit WritersLock(const StoreFiles& files);
 
   /// Returns whether the store held nothing when the lock was taken (`holds_nothing`).

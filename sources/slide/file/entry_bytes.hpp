@@ -41,7 +41,7 @@ class EntryWriter {
 };
 
 /// Reads the values back. Allocates memory only in proportion to the number of bytes, even if the bytes are damaged.
-/// All functions @throw Error(corrupt), without a file, if too few bytes are left.
+/// If too few bytes are left, every function that reads throws Error(corrupt), which names no file.
 class EntryReader {
  public:
   explicit EntryReader(std::string_view bytes) : left_(bytes) {}

@@ -34,7 +34,8 @@ struct Level {
   bool big_endian = false;                       ///< the file's numbers are big-endian
   std::vector<std::byte> tables;                 ///< JPEG tables that the tiles' streams lack (tag 347)
   StoredArray tile_offsets, tile_bytes;
-  /// The finer levels that can be read, with their tiles' sizes. The next finer level comes first.
+  /// The finer levels that can be read, with their tiles' sizes. The next finer level comes first. Empty if OpenSlide
+  /// reads this level.
   std::vector<TileSizes> finer = {};
   std::string unreadable;  ///< why this level can't be read; empty: it can
   /// Whether each of the level's pixels begins at a whole pixel of level 0. If not, OpenSlide would interpolate.

@@ -35,7 +35,7 @@ void KnownFiles::check(const SlideFile& slide, int descriptor) {
                          std::to_string(slide.sample.bytes) + " bytes; make the index anew");
     check_against_file(slide);
   } catch (const Error& failed) {
-    // An I/O error is not remembered, because the file may be readable later.
+    // An I/O error of the right file is not remembered, because the file may be readable later.
     if (!same || failed.code() != Errc::io) seen->refused = Refused{found, failed};
     throw;
   }
@@ -56,7 +56,7 @@ std::shared_ptr<const FileDescriptor> OpenFiles::get(const SlideFile& slide) {
   if (fresh) file = open_file(slide.path);
   known_->check(slide, file->get());
   if (!fresh) return file;
-  std::list<Open> closed;  // destroyed, and its file closed, after the lock is released
+  std::list<Open> closed;  // holds the file to close until the lock is released
   const std::lock_guard lock(mutex_);
   if (by_number_.contains(slide.number)) return file;  // another thread has opened it meanwhile
   open_.push_front({slide.number, file});

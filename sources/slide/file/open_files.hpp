@@ -44,7 +44,7 @@ class KnownFiles {
   std::unordered_map<std::size_t, std::shared_ptr<Seen>> seen_;
 };
 
-/// Keeps at most `most` files open. Any thread.
+/// Keeps at most `most` files open for later calls. Any thread.
 class OpenFiles {
  public:
   OpenFiles(std::size_t most, std::shared_ptr<KnownFiles> known) : most_(most), known_(std::move(known)) {}

@@ -6,8 +6,8 @@
 
 namespace penstock::slide {
 
-/// A rectangle of level 0, as OpenSlide's properties `openslide.bounds-*` give it: outside of it there are no pixels.
-/// Some programs show only this part, and count from its top left pixel.
+/// The rectangle of level 0 that OpenSlide's properties `openslide.bounds-*` describe. Outside of it, the slide has no
+/// pixels. Some programs show only this rectangle, and count coordinates from its top left pixel.
 struct SlideBounds {
   std::int64_t x = 0, y = 0, width = 0, height = 0;  ///< the sizes are 0 if the bounds are not given
 

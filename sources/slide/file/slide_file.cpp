@@ -62,7 +62,7 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   }
 }
 
-// Replaces the file's size of a pixel by the user's, if there is one.
+// Replaces the file's size of a pixel by the user's size `mpp`. 0: the user gave none.
 void take_override(Resolution& resolution, double mpp) {
   if (mpp == 0) return;
   resolution.mpp_x = resolution.mpp_y = mpp;

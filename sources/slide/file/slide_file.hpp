@@ -38,7 +38,7 @@ struct SlideFile {
   std::size_t number = 0;        ///< its number among all slides, for `OpenFiles`
   SlideOpenOptions settings;     ///< the settings with which it was opened
   std::string region_file;       ///< its file of regions; empty: there is none, or regions are not asked for
-  std::optional<FileMark> mark;  ///< none: the slide comes from an index, and its file was not opened
+  std::optional<FileMark> mark;  ///< none: the file was not opened, like the file of a slide from an index
   FileDigest sample;
   FileDigest others;             ///< identifies `settings.other_files`
   bool passed_over = false;      ///< not opened, because another process has its records
@@ -50,7 +50,7 @@ struct SlideFile {
     std::string missing_levels;  ///< why some of the file's levels can't be read, or may be missing in `levels`; empty:
                                  ///< no reason is known
     std::string unread_images;   ///< which other large images of the file are not read; empty: none is known
-    SlideBounds bounds;          ///< where its pixels are; all 0 for a slide of an index
+    SlideBounds bounds;          ///< where its pixels are; all 0 if unknown, as for a slide from an index
     Resolution resolution;
     /// The version of OpenSlide that was asked. "none": OpenSlide was needed, and not found. Empty: it was not needed.
     std::string openslide;
@@ -58,7 +58,7 @@ struct SlideFile {
   };
   FileContents found;
 
-  /// The image that records are boxes of, and the source of its pixels.
+  /// The image that records are cut from, and the level that its pixels come from.
   struct Image {
     std::size_t level_number = 0;  ///< the stored level that the image is made of
     Level level;                   ///< that level
@@ -69,9 +69,9 @@ struct SlideFile {
   Image image;
 
   std::optional<MaskSource> mask_source;  ///< set if a mask is wanted
-  std::vector<Level> all_levels;          ///< set if `settings.all_levels` is; the same levels as `found.levels`
+  std::vector<Level> all_levels;          ///< set if `settings.all_levels` is true; the same levels as `found.levels`
 
-  /// What was found when the slide's places were chosen. Notes about all slides use it.
+  /// What was found when the slide's places were chosen, for the notes of the source.
   struct PlaceChoice {
     std::uint64_t struck = 0;   ///< places left out because they show too little tissue, or because of regions
     bool without_list = false;  ///< the slide has no list of places, but other slides have one
@@ -79,7 +79,7 @@ struct SlideFile {
     std::vector<std::string> classes;     ///< classes of regions that the file has
     std::vector<std::string> shown;       ///< the `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< see Regions
-    std::int64_t moved_x = 0, moved_y = 0;              ///< pixels that its regions were moved by
+    std::int64_t moved_x = 0, moved_y = 0;              ///< pixels of level 0 by which its regions were moved
     /// Why parts of the mask could not be read, and count as glass; empty: all were read.
     std::string unread_mask;
   };
@@ -89,15 +89,16 @@ struct SlideFile {
     Grid grid;
     std::uint64_t places = 0;  ///< places of the grid, whether or not they are records
     std::uint64_t first = 0;   ///< number of its first record among the records of all slides
-    bool whole_tiles = false;  ///< no tile has pixels of two places; false if OpenSlide decodes tiles, or if resampled
+    /// No tile has pixels of two places. False if OpenSlide decodes the tiles, or the image is resampled.
+    bool whole_tiles = false;
     /// The source's blocks that are the level's decoded tiles: the number of the first, and how many. `blocks` is 0 if
     /// decoded tiles are not kept.
     std::uint64_t first_block = 0, blocks = 0;
     int digits = 6;  ///< digits of the numbers in its records' keys
-    /// Numbers of the classes that records may show, in the field's order of classes.
+    /// For each class of `choice.shown`, its number in the field that says which class a record shows.
     std::vector<std::int64_t> class_numbers;
-    PackedNumbers shown_classes;  ///< for each record 0 if it shows no class, otherwise its class's position in
-                                  ///< `class_numbers` plus 1
+    PackedNumbers shown_classes;  ///< for each record: 0 if it shows no class; otherwise 1 plus the position of
+                                  ///< its class in `class_numbers`
     std::vector<float> stain;     ///< values of the fit of its stains; empty: not asked for, or the slide has no record
   };
   Records records;
@@ -113,7 +114,9 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideOpe
                      std::atomic<std::size_t>& keep_left);
 
 /// Opens the file of a slide that comes from an index, and compares the slide with the file. Doesn't compare places,
-/// regions and stains. @throws Error(corrupt) if the file differs, Error(io) if it was changed.
+/// regions and stains. @throws Error(corrupt) if the index describes the slide differently than the file does;
+/// Error(io) if the file was changed after the index was made. If the file can't be read, throws the error that says
+/// why.
 void check_against_file(const SlideFile& slide);
 
 /// Returns a copy of the slide that reads its pixels from a different stored level.

@@ -9,7 +9,7 @@
 
 namespace penstock::slide {
 
-/// Returns text without surrounding spaces and line ends.
+/// Returns a text without the spaces and line ends around it.
 inline std::string_view without_spaces(std::string_view text) noexcept {
   constexpr std::string_view spaces = " \t\r\n";
   const std::size_t first = text.find_first_not_of(spaces);
@@ -17,7 +17,8 @@ inline std::string_view without_spaces(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-/// Returns a finite number in the "C" locale's format, with or without surrounding spaces; none for any other text.
+/// Reads a finite number in the format of the "C" locale, with or without spaces around it. Returns none for any other
+/// text.
 inline std::optional<double> number_in(std::string_view text) noexcept {
   text = without_spaces(text);
   double value = 0;

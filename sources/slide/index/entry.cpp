@@ -165,8 +165,8 @@ bool is_tile(std::int32_t width, std::int32_t height) {
   return width > 0 && height > 0 && width <= most && height <= most;
 }
 
-// Returns whether a file of `file_bytes` bytes can contain the array, and the array has an element for each of the
-// `tiles` tiles.
+// Returns whether the array has an element for each of `tiles` tiles, and these elements fit in a file of `file_bytes`
+// bytes.
 bool is_array(const StoredArray& array, std::uint64_t tiles, std::uint64_t file_bytes) {
   const std::uint64_t each = array.element_bytes;
   if ((each != 2 && each != 4 && each != 8) || array.count < tiles || tiles > file_bytes / each) return false;
@@ -179,7 +179,7 @@ std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32
          static_cast<std::uint64_t>((height + tile_height - 1) / tile_height);
 }
 
-// Checks everything that readers use without a check. An entry's hash shows damage, but not who wrote the entry.
+// Checks everything that readers use without checking it. An entry's hash shows damage, but not who wrote the entry.
 void check(const SlideFile& slide) {
   const Level& level = slide.image.level;
   const std::uint64_t bytes = slide.sample.bytes;
@@ -221,7 +221,7 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
   put(to, key);
   if (slide.failure) {
     put(to, *slide.failure);
-    put(to, slide.choice);  // with the classes of its regions, which are numbered even if the slide can't be read
+    put(to, slide.choice);  // includes the classes of its regions, which are numbered even if the slide can't be read
     return to.bytes();
   }
   to.put(std::uint64_t{slide.found.levels.size()});

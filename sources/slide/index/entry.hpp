@@ -21,8 +21,8 @@ struct EntryKey {
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
   std::string openslide;      ///< the version that was used for the slide; empty: none was needed
   bool failed = false;  ///< the slide could not be read; the entry is never valid, so that the slide is tried again
-  /// Returns whether an entry with this key is still valid. `now` is the key of the present state. It names the
-  /// OpenSlide that was found, whether or not the slide needs it.
+  /// Returns whether an entry with this key is still valid. `now` is the key of the present state. `now.openslide` is
+  /// the version that was found, whether or not the slide needs OpenSlide.
   bool holds(const EntryKey& now) const {
     return name == now.name && sample == now.sample && others == now.others && own_mpp == now.own_mpp &&
            list == now.list && regions == now.regions && failed == now.failed &&
@@ -32,10 +32,10 @@ struct EntryKey {
 
 /// Returns the entry of an opened slide, including its places.
 std::string entry_of(const EntryKey& key, const SlideFile& slide);
-/// Reads the beginning of an entry. @throws Error(corrupt), without a file.
+/// Reads the key at the beginning of an entry. @throws Error(corrupt), without the index's name.
 EntryKey key_of_entry(std::string_view entry);
-/// Returns the slide of an entry. The entry has neither the slide's number and path nor its position among all records.
-/// @throws like `key_of_entry`.
+/// Returns the slide of an entry. The slide's path, its number, and the number of its first record are not in the
+/// entry. @throws like `key_of_entry`.
 SlideFile slide_of_entry(std::string_view entry);
 
 }  // namespace penstock::slide

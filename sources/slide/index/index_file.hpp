@@ -26,7 +26,8 @@ struct IndexContent {
 };
 
 /// Reads an index; none if the file does not exist. From a file whose name ends with ".partial", reads the entries
-/// before the first incomplete or damaged one. For any other file, an incomplete or damaged entry is Error(corrupt).
+/// before the first incomplete or damaged one, and needs at least one. In any other file, an incomplete or damaged
+/// entry is Error(corrupt).
 /// @throws Error(corrupt) if the file is not an index; Error(unsupported) if its version is different; Error(io).
 std::optional<IndexContent> read_index(const std::string& path);
 

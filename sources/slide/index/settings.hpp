@@ -11,7 +11,7 @@ namespace penstock::slide {
 /// regions are not included.
 std::string index_settings(const Slides& options);
 
-/// Returns the first setting that differs: "size 256, and size 224 is asked for"; empty: none does.
+/// Returns the first setting that differs: "size 256, and size 224 is asked for"; empty if none differs.
 std::string first_difference(const std::string& made, const std::string& asked);
 
 }  // namespace penstock::slide

@@ -54,7 +54,8 @@ class Bitmap {
     fill({area.left, area.top, std::min(area.left + thick, area.right), area.bottom}, colour);
     fill({std::max(area.right - thick, area.left), area.top, area.right, area.bottom}, colour);
   }
-  /// Copies `other` into this picture. The copy's top left pixel is at `left`, `top`.
+  /// Copies `other` into this picture. The copy's top left pixel is at `left`, `top`, which must be inside this
+  /// picture.
   void paste(const Bitmap& other, std::int32_t left, std::int32_t top) noexcept {
     for (std::int32_t y = 0; y < std::min(other.height_, height_ - top); ++y)
       std::copy_n(other.rgb_.data() + other.offset(0, y),

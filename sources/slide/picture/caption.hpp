@@ -41,9 +41,9 @@ struct ScaleBar {
   std::int32_t pixels = 0;
   std::string length;
 };
-/// Returns a bar of 1, 2, 5, 10, ... micrometres: the longest of at most `most` pixels of the picture. `mpp`:
-/// micrometres per pixel of the picture; 0: unknown. Returns nothing if `mpp` is unknown, or the bar would be shorter
-/// than a pixel.
+/// Returns a bar of 1, 2, 5, 10, ... micrometres: the longest that has 1 to `most` pixels of the picture. `mpp`:
+/// micrometres per pixel of the picture; 0: unknown. Returns nothing if `mpp` is unknown, or if none of these bars has
+/// 1 to `most` pixels.
 std::optional<ScaleBar> scale_bar(double mpp, std::int32_t most);
 
 /// The text below a picture, and the size of its letters.
@@ -59,7 +59,8 @@ inline constexpr std::int32_t swatch_side = 9;
 /// The least width of a caption, in pixels of the font.
 inline constexpr std::int32_t least_caption_width = 360;
 
-/// Draws a caption, black on white, as high as it needs. `width` must be at least least_caption_width * scale.
+/// Draws a caption, black on white, as high as needed. `width`, in pixels of the picture, must be at least
+/// least_caption_width * scale.
 Bitmap draw_caption(const Caption& caption, std::int32_t width);
 
 }  // namespace penstock::slide

@@ -37,8 +37,8 @@ std::string counted_text(std::uint64_t number, const std::string& noun) {
   return with_separators(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// Returns "0.5 um a pixel" for an image of the whole slide of `width` x `height` pixels; empty if the size of a pixel
-// is unknown.
+// Returns "0.5 um a pixel" for an image that shows the whole slide in `width` x `height` pixels; empty if the size of a
+// pixel is unknown.
 std::string mpp_text(const SlideInfo& slide, std::int64_t width, std::int64_t height) {
   if (slide.mpp_x == 0) return "";
   const double x = slide.mpp_x * static_cast<double>(slide.width) / static_cast<double>(width);

@@ -15,7 +15,7 @@ namespace {
 constexpr Rgb record_colour{0, 90, 200}, unread_colour{255, 130, 0}, dim_colour{150, 150, 150},
     stripe_colour{95, 95, 95}, unmarked{255, 255, 255};
 constexpr int tint_parts = 20, dim_parts = 60, stripe_parts = 75, faint_parts = 50;
-constexpr double least_outlined = 5;  // pixels from place to place; outlines of smaller places would cover everything
+constexpr double least_outlined = 5;  // the least `place_pixels_` with outlines; more outlines would cover everything
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a slide's picture, and layers over it. Each layer gets a line in the legend.
+// Draws layers over a slide's picture, and makes the legend's lines for them.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 namespace penstock::slide {
 
 inline constexpr Rgb tissue_colour{0, 150, 60};
-/// Colours of classes of regions. The classes of a file get them in the order of the classes' names, whether or not all
-/// classes are drawn.
+/// Colours of classes of regions. The classes of a file get the colours in the order of their names, whether or not all
+/// classes are drawn. The ninth class has the first colour again.
 inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {200, 0, 200},
                                                     {0, 160, 180},
@@ -31,15 +31,16 @@ inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {0, 0, 0},
                                                     {255, 105, 180}}};
 
-/// Draws layers in the order of the calls. Keeps references to the constructor's arguments.
+/// Draws layers in the order of the calls. Keeps references to `slide`, `options` and `overview`.
 class Layers {
  public:
-  /// `scale`: pixels of the picture per pixel of the font; lines have this width.
+  /// `scale`: pixels of the picture per pixel of the font. Lines have at most this width.
   Layers(const SlideFile& slide, const Slides& options, const PictureMapping& overview, SmallPicture small,
          std::int32_t scale);
 
   /// Colours pixels by the outcome of their places.
   void draw_outcomes(const PlaceOutcomes& places);
+  /// Colours the pixels that can't be read.
   void draw_unread();
   /// Draws an outline around each record. If the records are too small for that, draws the edge of the area that they
   /// cover. Call after `draw_outcomes`.
@@ -70,7 +71,7 @@ class Layers {
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
   std::vector<PlaceOutcome> outcomes_;
-  double place_pixels_;  // pixels of the picture from one place to the next
+  double place_pixels_;  // the smaller of a place's side and the stride, in pixels of the picture
   std::vector<LegendEntry> legend_;
 };
 

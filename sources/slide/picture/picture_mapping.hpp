@@ -26,7 +26,7 @@ OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side)
 /// Converts positions on the slide to pixels of the picture. A value.
 class PictureMapping {
  public:
-  /// `slide` must have all levels.
+  /// `slide.all_levels` must be set.
   PictureMapping(const SlideFile& slide, const OverviewSource& source);
 
   std::int32_t width() const noexcept { return across_.pixels; }

@@ -11,7 +11,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Counts how many areas cover each pixel. An area takes the same time whatever its size.
+// Counts how many areas cover each pixel. Small and large areas take the same time to add.
 class Cover {
  public:
   Cover(std::int32_t width, std::int32_t height)
@@ -45,8 +45,8 @@ class Cover {
   std::vector<std::uint32_t> changes_;
 };
 
-// Sets the outcomes for a slide of which all places are records. Uses only the grid's columns and rows, because a grid
-// may have too many places to look at each.
+// Sets the outcomes for a slide of which all places are records. Looks only at the grid's columns and rows, because a
+// grid may have very many places.
 void mark_all(const SlideFile& slide, const Slides& options, const PictureMapping& overview,
               std::vector<PlaceOutcome>& outcomes) {
   std::vector<PlaceOutcome> columns(static_cast<std::size_t>(overview.width()), PlaceOutcome::no_place);

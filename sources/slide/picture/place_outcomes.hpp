@@ -18,7 +18,7 @@ namespace penstock::slide {
 enum class PlaceOutcome : std::uint8_t {
   no_place,         ///< no place of the grid covers the pixel
   little_tissue,    ///< left out: it shows less tissue than required
-  outside_regions,  ///< left out: it is in an area where regions allow no places
+  outside_regions,  ///< left out for another reason: regions allow no place there, or the view lacks the place
   record,
 };
 
@@ -28,7 +28,7 @@ struct PlaceOutcomes {
   std::vector<PlaceOutcome> outcomes;
   std::uint64_t count(PlaceOutcome outcome) const noexcept;
 };
-/// Returns the outcomes. `mask`: the tissue mask, if there is one.
+/// Returns the outcomes of a slide's places. `mask`: the tissue mask, if there is one.
 PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 /// Returns the outcome of each pixel of the picture, row by row.

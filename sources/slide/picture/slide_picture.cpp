@@ -27,7 +27,7 @@ namespace penstock {
 using slide::Bitmap;
 using slide::SlideFile;
 
-/// Draws with access to a source's implementation.
+/// Draws a slide. Reads the implementation of the slide's source.
 class SlideDrawing {
  public:
   SlideDrawing(const SlideSource& source, std::size_t number)
@@ -79,7 +79,7 @@ class SlideDrawing {
   // The font's scale is the longer side of the picture divided by this number of pixels.
   static constexpr std::int32_t pixels_a_scale = 500;
 
-  // Draws the edges of each class that affects places, each in its own colour.
+  // Draws the edges of the regions whose classes affect places. Each class has a colour.
   void draw_regions(slide::Layers& layers, const slide::PictureMapping& overview) const {
     if (slide_.region_file.empty()) return;
     const SlideRegions& rules = impl_.options.regions;
@@ -96,7 +96,7 @@ class SlideDrawing {
     }
   }
 
-  // Opens the slide again, with its levels and its mask's source, which the source of slides does not keep.
+  // Opens the slide again, to get all its levels and the source of its mask. The SlideSource does not keep these.
   static SlideFile reopened(const SlideSource::Impl& impl, std::size_t number) {
     const SlideFile& first = impl.slides[number];
     if (first.failure) throw Error(*first.failure);
@@ -115,7 +115,7 @@ class SlideDrawing {
     return slide;
   }
 
-  // Joins the slide, lines at its lower and right edge, and the caption below it.
+  // Joins the slide and the caption below it, and draws lines at the slide's lower and right edges.
   static SlidePicture joined(const Bitmap& slide, const Bitmap& caption) {
     constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
     Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);

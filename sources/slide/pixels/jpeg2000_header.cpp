@@ -34,13 +34,13 @@ enum Marker : std::uint64_t {
 
 [[noreturn]] void damaged(const char* what) { throw Error(Errc::corrupt, std::string("its JPEG 2000 ") + what); }
 
-// Reads a number of `bytes` bytes at `at`. @throws Error(corrupt) if the bytes end before it does.
+// Reads a number of `bytes` bytes at `at`. @throws Error(corrupt) if `from` ends too early.
 std::uint64_t number(std::span<const std::byte> from, std::size_t at, std::size_t bytes) {
   if (at > from.size() || bytes > from.size() - at) damaged("ends in the middle of its header");
   return number_of(from.subspan(at, bytes), true);
 }
 
-// Finds the codestream: in a JP2 file it is the box jp2c.
+// Returns the codestream. In a JP2 file, it is the content of the box jp2c.
 std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
   constexpr std::uint64_t signature = 0x6A502020, codestream = 0x6A703263;  // "jP  ", "jp2c"
   if (encoded.size() < 12 || number(encoded, 4, 4) != signature) return encoded;
@@ -63,17 +63,18 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
 
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
-// What the main header says about size and coding.
+// A codestream, and the sizes that its main header gives, in pixels.
 struct CodestreamHeader {
   std::span<const std::byte> bytes;
-  std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles: the codestream's own
+  std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles inside the codestream
   std::uint64_t tiles() const { return divided_up(width, tile_width) * divided_up(height, tile_height); }
 };
 
 [[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
 
-// Checks a coding style, which alone decides how much memory and time OpenJPEG takes. `at`: the position of the number
-// of decompositions. The sizes of blocks come after that number, then, if `style` requires it, the sizes of precincts.
+// Checks a coding style. It decides how much memory and time OpenJPEG takes. `at`: the position of the number of
+// decompositions. The sizes of blocks come after that number. If `style` has the bit `own_sizes`, the sizes of
+// precincts come last.
 void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
   constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
   const std::uint64_t decompositions = number(stream.bytes, at, 1);

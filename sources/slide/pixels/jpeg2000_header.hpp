@@ -23,7 +23,7 @@ struct Jpeg2000Header {
 /// - there are more packets than bytes that could hold them.
 /// @throws Error(unsupported), for example if
 /// - a pixel does not have three values of 8 bits;
-/// - a part changes the coding;
+/// - a tile part changes the coding;
 /// - decoding would take much memory.
 Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jpeg2000Facts& facts);
 

@@ -143,7 +143,7 @@ void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const 
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapTrimGuard& heap_end) {
   const Jpeg2000Header header = read_jpeg2000_header(encoded, facts);
-  // If pixels share samples of colour, the area must begin at the first of the pixels that share one.
+  // If several pixels share a sample of colour, the area must begin at the first of them.
   Box area{box.top / header.down[1] * header.down[1], box.left / header.across[1] * header.across[1], 0, 0};
   area.height = box.top + box.height - area.top;
   area.width = box.left + box.width - area.left;

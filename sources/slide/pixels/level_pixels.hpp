@@ -35,8 +35,9 @@ class LevelPixels {
               std::span<const std::span<const std::byte>> blocks) noexcept
       : readers_(readers), slide_(slide), all_(all), blocks_(blocks) {}
 
-  /// Writes the pixels of `there`, which is inside of `all`. With `verify`, decodes all tiles of `all` to their ends,
-  /// whether or not their pixels are written. `outside`: the colour where a slide has no pixels. @throws Error.
+  /// Writes the pixels of `there`, which is inside of `all`. With `verify`, decodes to their ends all tiles of
+  /// `all` that have no block, even if their pixels are not written. `outside`: the colour where a slide has no pixels.
+  /// @throws Error.
   void read(const SlideBox& there, bool verify, const std::array<std::uint8_t, 3>& outside, const Canvas& canvas,
             Scratch& scratch) const;
 

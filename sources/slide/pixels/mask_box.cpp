@@ -7,8 +7,8 @@ namespace penstock::slide {
 
 namespace {
 
-// Pixels of a mask along a side. `centres_in` returns the pixels whose centres are in [begin, begin + size) of an
-// image. The image has `image` pixels, and the level that the mask is made of has `level` pixels.
+// Pixels [from, to) of a mask along a side. `centres_in` returns the pixels whose centres are in [begin, begin + size)
+// of an image. The image has `image` pixels, and the level that the mask is made of has `level` pixels.
 struct Range {
   std::int32_t from, to;
 };

@@ -25,8 +25,8 @@ struct MaskBox {
   }
 };
 
-/// Returns the mask's pixels whose centres are in a box of the slide's image, and inside of the image. If there are
-/// none, returns the pixel that contains the box's centre.
+/// Returns the mask's pixels whose centres are in a box of the slide's image, and inside of the image. If there is no
+/// such pixel, returns the pixel that contains the box's centre.
 MaskBox mask_box(const Scale& scale, const MaskGrid& mask, const SlideBox& box) noexcept;
 
 }  // namespace penstock::slide

@@ -17,7 +17,7 @@ OpenSlideReader::~OpenSlideReader() {
 
 OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
   const OpenSlideLibrary& library = *openslide_library();
-  // OpenSlide opens files by their names, and would read a file that has replaced the slide's. So the file is compared
+  // OpenSlide opens files by their names, and would read a file that has replaced the slide's. So the file is checked
   // first.
   const auto file = open_file(slide.path);
   known_->check(slide, file->get());

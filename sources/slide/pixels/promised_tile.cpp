@@ -53,7 +53,7 @@ class Strip {
     read(SlideBox{box_.x, begin, box_.width, to_ - begin}, Canvas{pixels_, stride_, box_.x, from_});
   }
   std::int64_t end() const noexcept { return to_; }
-  // Returns the pixels as an executor takes them: with the address at which the level's first pixel would be.
+  // Returns the pixels for an image executor, with the address at which the level's first pixel would be.
   Pixels level_pixels(const ImageShape& shape) const noexcept {
     return {reinterpret_cast<const std::uint8_t*>(pixels_) - from_ * stride_ - box_.x * 3, stride_, shape};
   }
@@ -103,7 +103,7 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
 }
 
 // Resamples one row of tiles after another. So the decoded pixels stay in the processor's cache, and need little
-// memory, however much larger the level is than the image.
+// memory, even if the level is much larger than the image.
 void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, bool verify, const Canvas& canvas,
                             Scratch& scratch) {
   if (verify) level.read({}, true, rules_->pad_color, canvas, scratch);
@@ -114,12 +114,12 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
                        static_cast<std::int32_t>(slide_->image.scale.height), static_cast<std::int32_t>(there.y + row));
   };
   const std::int64_t step = slide_->image.level.tile_height != 0 ? slide_->image.level.tile_height : 256;
-  // The filter, a triangle, has as many taps before its centre as after it. At the edges some are cut off.
+  // The filter is a triangle, symmetric about its centre. At the level's edges, some taps are cut off.
   const std::int64_t taps = 2 * (slide_->image.level.height / slide_->image.scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
   ReusedScratch for_strip(scratch), for_rows(scratch);
-  std::byte* apart = nullptr;  // for rows that don't have the whole width of the canvas
+  std::byte* apart = nullptr;  // used if the rows are narrower than the canvas
   if (canvas.stride != row) apart = scratch.allocate(static_cast<std::size_t>(row * there.height));
   for (std::int64_t done = 0; done < there.height;) {
     const Taps first = rows_of(done);

@@ -31,7 +31,8 @@ class PromisedTile final : public PromisedImage {
 
   ImageShape shape() const override;
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override;
-  /// Returns the stored JPEG if the record is one whole JPEG tile of the file, inside the slide; otherwise empty.
+  /// Returns the stored JPEG if the record is one whole JPEG tile of the file, inside the slide. Returns an empty span
+  /// for any other record, for a tile that is left out, and for a JPEG with a faulty header.
   std::span<const std::byte> stored_jpeg(Scratch& scratch) override;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace penstock::slide {
 
-/// Takes memory from another Scratch, and gives it out again after `reset`. Used for work that is done many times per
+/// Takes memory from another Scratch, and gives it out again after `reset`. It is for work that is done many times per
 /// record, because the other Scratch keeps all memory until the record is done.
 class ReusedScratch final : public Scratch {
  public:
@@ -19,7 +19,7 @@ class ReusedScratch final : public Scratch {
     // Finds the first free piece that is large enough.
     for (; next_ < count_; ++next_)
       if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory;
-    // Rounded up, because no piece could be reused if each request were a little larger than the last.
+    // Rounds up, so that a later, slightly larger request can reuse the piece.
     const std::size_t rounded = std::bit_ceil(bytes);
     std::byte* const memory = outer_.allocate(rounded);
     if (count_ < pieces_.size()) {

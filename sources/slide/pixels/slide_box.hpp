@@ -23,7 +23,8 @@ struct Canvas {
   std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
 };
 
-/// Returns the part of a box that is inside an image of `width` x `height` pixels.
+/// Returns the part of a box that is inside an image of `width` x `height` pixels. `x` and `y` of the box must not be
+/// negative.
 inline SlideBox inside(std::int64_t width, std::int64_t height, const SlideBox& box) noexcept {
   SlideBox part = box;
   part.width = std::max(std::min(box.width, width - box.x), std::int64_t{0});

@@ -36,7 +36,7 @@ class Segments {
   }
   // Returns whether the header has ended as it should.
   bool complete() const { return good_; }
-  // Returns the bytes from the marker that ended the header.
+  // Returns the stream from the marker that ended the header on.
   std::span<const std::byte> rest() const { return stream_.subspan(at_); }
 
   std::uint8_t code = 0;

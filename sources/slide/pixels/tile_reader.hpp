@@ -30,7 +30,7 @@ struct TilePlace {
   friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };
 
-/// A slide and its open file. When the file was opened, it was unchanged.
+/// A slide and its open file. `TileReader::open` has checked that the file is unchanged.
 struct OpenedSlide {
   const SlideFile* slide;
   std::shared_ptr<const FileDescriptor> file;
@@ -42,10 +42,11 @@ class TileReader {
   TileReader(std::size_t most_open_files, std::shared_ptr<KnownFiles> known)
       : files_(most_open_files, std::move(known)) {}
 
-  /// Opens a slide. This and all functions below @throw Error(io | not_found) with the slide's file.
+  /// Opens a slide. @throws Error(io | not_found | corrupt). The errors of this function and of all functions below
+  /// name the slide's file.
   OpenedSlide open(const SlideFile& slide) { return {&slide, files_.get(slide)}; }
 
-  /// Finds the positions of consecutive tiles. @throws Error(io).
+  /// Sets `places` to the positions of consecutive tiles, from the tile `first` on. @throws Error(io).
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
   /// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride`
@@ -55,8 +56,8 @@ class TileReader {
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// Returns `room` free bytes, and after them the JPEG tile as stored in the file, with its end marker. Empty if the
-  /// tile is left out. Takes memory from `scratch`. @throws Error(corrupt | io).
+  /// Returns `room` free bytes, and after them the JPEG tile as stored in the file, with its end marker. Returns an
+  /// empty span if the tile is left out. Takes memory from `scratch`. @throws Error(corrupt | io).
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:

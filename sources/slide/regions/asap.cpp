@@ -36,7 +36,8 @@ double number_of(const pugi::xml_node& node, const char* name, const std::string
   return *number;
 }
 
-// Returns the points of an annotation, ordered by their attribute Order. Points without it keep the file's order.
+// Returns the points of an annotation, ordered by their attribute Order. For a point without this attribute, its
+// position in the file is used instead, counted from 0.
 std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::string& path) {
   std::vector<NumberedPoint> numbered;
   for (const pugi::xml_node& coordinate : annotation.child("Coordinates").children("Coordinate")) {
@@ -44,7 +45,7 @@ std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::st
         coordinate.attribute("Order") ? number_of(coordinate, "Order", path) : static_cast<double>(numbered.size());
     numbered.push_back({order, {number_of(coordinate, "X", path), number_of(coordinate, "Y", path)}});
   }
-  // Points of equal numbers stay in the file's order.
+  // Points with equal numbers stay in the file's order.
   std::vector<std::pair<double, std::size_t>> sorted;
   for (std::size_t i = 0; i < numbered.size(); ++i) sorted.emplace_back(numbered[i].order, i);
   std::sort(sorted.begin(), sorted.end());

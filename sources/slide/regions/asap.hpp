@@ -7,7 +7,8 @@
 
 namespace penstock::slide {
 
-/// Adds the annotations of ASAP's XML. Overwrites `text`. @throws Error(corrupt | limit_exceeded), with `path`.
+/// Adds the annotations of `text`, which is ASAP's XML, to `regions`. Overwrites `text`. @throws Error(corrupt |
+/// limit_exceeded), with `path`.
 void read_asap(std::string& text, const std::string& path, Regions& regions);
 
 }  // namespace penstock::slide

@@ -33,9 +33,9 @@ enum class Role : std::uint8_t {
   other
 };
 
-// QuPath writes NaN and Infinity for some measurements, which JSON does not allow. Returns the text with numbers of the
-// same length in their place. These numbers can't be coordinates on a slide. Returns an empty text if `text` has
-// neither.
+// QuPath writes some measurements as NaN or Infinity. JSON does not allow these two words. Returns the text with a
+// number of the same length in place of each word. The numbers can't be coordinates on a slide. Returns an empty text
+// if `text` has neither word.
 std::string without_special_numbers(std::string_view text) {
   constexpr std::string_view not_a_number = "NaN", infinity = "Infinity", none = "9e9", other = "9e9     ";
   std::string plain;
@@ -56,7 +56,7 @@ std::string without_special_numbers(std::string_view text) {
   return plain;
 }
 
-// Takes the parts of the text in order, and keeps only points and names.
+// Gets the values of the text from the parser, one after another. Keeps only points and names.
 class Reader final : public nlohmann::json_sax<Json> {
  public:
   Reader(const std::string& path, Regions& regions) : path_(path), regions_(regions) {}
@@ -158,7 +158,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     open_.push_back({role, {}});
   }
 
-  // Refuses a single value in a list of features or geometries, and a value that is not a number in coordinates.
+  // Refuses a text, `true`, `false` or null in a list of features, geometries or coordinates. `take` also calls this
+  // for a number in a list of features.
   bool refuse_in_lists() const {
     const Role role = role_now();
     if (role == Role::features || role == Role::geometries)
@@ -282,11 +283,11 @@ class Reader final : public nlohmann::json_sax<Json> {
   bool known_ = false;
   std::vector<Open> open_;
   std::string key_;
-  std::uint64_t of_qupath_count_ = 0, of_others_count_ = 0;  // features
+  std::uint64_t of_qupath_count_ = 0, of_others_count_ = 0;  // numbers of features
 
   // The present feature.
   std::string classification_, parts_of_class_, object_type_;
-  bool of_qupath_ = false;  // the feature's type is one of QuPath's
+  bool of_qupath_ = false;  // the feature is an object of QuPath
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 
@@ -297,7 +298,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   RegionPoint point_;
   int at_ = 0;              // numbers read of the present position
   int depth_ = 0;           // number of open lists of coordinates
-  int position_depth_ = 0;  // depth of a position; 0: none was seen
+  int position_depth_ = 0;  // depth of the positions; 0 before the first position
 };
 
 }  // namespace

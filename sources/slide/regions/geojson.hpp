@@ -8,9 +8,9 @@
 
 namespace penstock::slide {
 
-/// Adds the polygons of a GeoJSON text: a FeatureCollection, a Feature, a geometry, or a list of these, as QuPath
-/// writes it. Takes time and memory proportional to the text's bytes. @throws Error(corrupt | limit_exceeded), with
-/// `path`.
+/// Adds the polygons of a GeoJSON text to `regions`. The text is a FeatureCollection, a Feature, a geometry, or a list
+/// of these, as QuPath writes. Takes time and memory proportional to the text's bytes. @throws Error(corrupt |
+/// limit_exceeded), with `path`.
 void read_geojson(std::string_view text, const std::string& path, Regions& regions);
 
 }  // namespace penstock::slide

@@ -20,13 +20,13 @@ struct PlacesOnRegionPlane {
   };
   struct Row {
     Range pixels;
-    std::size_t first = 0, count = 0;  ///< the number of its first place; how many places it has
+    std::size_t first = 0, count = 0;  ///< number of the row's first place; number of its places
   };
   std::vector<Row> rows;
   std::vector<Range> columns;  ///< the pixel columns of each place; if `same_columns`, only of the places of one row
   bool same_columns = false;   ///< the places of all rows have the same pixel columns
-  /// If the places come from a list: `place_of[i]` is the number here of the list's place i. Numbers here count row by
-  /// row.
+  /// If the places come from a list: `place_of[i]` is the number, in this struct, of the list's place i. This struct
+  /// numbers places row by row. `place_of` is empty for a grid.
   std::vector<std::uint32_t> place_of;
 
   const Range& columns_of(const Row& row, std::size_t i) const noexcept {
@@ -35,14 +35,14 @@ struct PlacesOnRegionPlane {
   std::size_t size() const noexcept { return rows.empty() ? 0 : rows.back().first + rows.back().count; }
 };
 
-/// The pixels of a plane that are wanted: pixels whose bits in `mask` equal `bits`.
+/// Tells which pixels of a plane are wanted. A pixel is wanted if `pixel & mask` equals `bits`.
 struct WantedBits {
   std::uint8_t mask = 0, bits = 0;
 };
 
-/// Calls `tell(place, pixels, count)` for each place that covers a pixel row in [first, end). `pixels`: how many pixels
-/// the place covers. `count`: how many pixels of the place are in rows [first, end) and are `wanted`. Takes time
-/// proportional to the pixels of rows [first, end) and to the number of places.
+/// Calls `tell(place, pixels, count)` for each place that covers a pixel row in [first, end). `place`: its number.
+/// `pixels`: how many pixels the place covers. `count`: how many pixels of the place are in rows [first, end) and are
+/// `wanted`. Takes time proportional to the pixels of rows [first, end) and to the number of places.
 template <class Tell>
 void count_in_places(const RegionPlane& plane, const PlacesOnRegionPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {

@@ -22,10 +22,12 @@ bool is_listed(const std::vector<std::string>& list, const std::string& name);
 /// Returns whether records may show the class `name`.
 bool may_show(const SlideRegions& rules, const std::string& name);
 
-/// Returns the plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) if it would be too large.
+/// Returns the plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) if the plane would be too
+/// large.
 MaskGrid region_grid(const SlideFile& slide, double mpp);
 
-/// Returns where the places of the slide's grid are on the plane `grid`. `box_of`: a place's box of the image.
+/// Returns where the places of the slide's grid are on the plane `grid`. `box_of` returns the box of the slide's image
+/// that a place covers.
 PlacesOnRegionPlane places_on(const SlideFile& slide, const MaskGrid& grid,
                               const std::function<SlideBox(const GridPlace&)>& box_of);
 
@@ -37,22 +39,24 @@ struct RegionBits {
 /// Paints the regions that the rules name. Sets the bit `excluded` where a class of `rules.exclude` is, and the bit
 /// `included` where a class is that records may show. If `each` is set, it is called for every class that records may
 /// show, with the class's number among these classes. During the call, the bit `current` is set only where this class
-/// is. @throws Error(corrupt) if a picture's shape is not the slide's, and like RegionPlane::paint; without a file.
+/// is. @throws Error(corrupt) if the picture and the part of the slide that it shows have different shapes; what
+/// RegionPlane::paint throws. The errors name no file.
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
 
-/// Paints one class only. @throws like paint_regions.
+/// Paints one class only. @throws like RegionPlane::paint.
 void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& painted, std::uint8_t bit);
 
 /// The classes that wanted places show.
 struct ShownClasses {
-  std::vector<std::string> names;  ///< names of classes that records may show
-  /// For each place in the grid's order: 0 for no class, or its class's position in `names` plus 1.
+  std::vector<std::string> names;  ///< names of the slide's classes that records may show
+  /// For each place in the grid's order: 0 for no class, or the position of the place's class in `names` plus 1. Empty
+  /// without `rules.field`.
   std::vector<std::uint8_t> shown;
 };
 
-/// Strikes out of `wanted` the places that the rules don't allow. Returns the classes if `rules.field` is set. @throws
-/// like paint_regions.
+/// Strikes out of `wanted` the places that the rules don't allow. Returns the names of the slide's classes. If
+/// `rules.field` is set, also returns the class that each place shows. @throws like paint_regions.
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
                                    const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted);
 

@@ -11,8 +11,8 @@ namespace penstock::slide {
 
 namespace {
 
-// Marks a pixel while a polygon is painted: an odd number of the polygon's edges crosses the pixel's row just before
-// the pixel's centre.
+// The mark of a pixel while a polygon is painted. A pixel has the mark if an odd number of the polygon's edges crosses
+// the pixel's row between the previous pixel's centre and this pixel's centre.
 constexpr std::uint8_t crossed = 0x80;
 
 void take_work(std::uint64_t work, std::uint64_t& left) {

@@ -38,8 +38,8 @@ class RegionPlane {
   std::size_t at(std::int32_t x, std::int32_t y) const noexcept {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(grid_.width) + static_cast<std::size_t>(x);
   }
-  /// Returns the first pixel whose centre is at or after `place`, in pixels of level 0. Returns `count` if there is
-  /// none.
+  /// Returns the first of `count` pixels of a side whose centre is at or after `place`. Returns `count` if there is no
+  /// such pixel. `place` is in pixels of level 0.
   std::int32_t first_centre(double place, std::int32_t count) const noexcept;
   void touch_rows(std::int32_t first, std::int32_t end) noexcept;
 

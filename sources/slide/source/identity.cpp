@@ -29,7 +29,7 @@ class RecordsHash {
     const auto bytes = std::as_bytes(std::span(numbers));
     XXH3_64bits_update(state_, bytes.data(), bytes.size());
   }
-  // Adds the text with its final zero. Without it, "ab" and "c" would give the hash of "a" and "bc".
+  // Adds the text with its final zero. Without the zero, "ab" and "c" would give the hash of "a" and "bc".
   void add(const std::string& text) { XXH3_64bits_update(state_, text.c_str(), text.size() + 1); }
   void add(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add(text);
@@ -66,7 +66,7 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
   // An index keeps only the error of a slide that can't be read, so the scale of such a slide is not added.
   const Scale scale = slide.failure ? Scale() : slide.image.scale;
-  // For levels above the first, OpenSlide's pixels differ from this library's.
+  // At coarser levels than level 0, OpenSlide's pixels differ from this library's.
   const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
       slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),

@@ -39,8 +39,8 @@ std::uint64_t hash_of_regions(const std::string& file) {
 
 namespace {
 
-// Returns a hash of each wanted slide's file of regions. Reads all these files, because only their contents show that
-// they are unchanged.
+// Returns a hash of each wanted slide's file of regions. Reads all these files, because only their contents show
+// whether they are unchanged.
 std::vector<std::uint64_t> hashes_of_regions(const SlideOpener& opening) {
   std::vector<std::uint64_t> hashes(opening.count());
   common::for_each_on_threads(hashes.size(), 0, [&](std::size_t i) {
@@ -62,7 +62,7 @@ void set_order(SlideFile& slide, SlideOrder order) {
   slide.records.shown_classes = shown;
 }
 
-// Checks that the slide's grid is the grid that the options give a slide of that size.
+// Checks that the slide's grid can be the grid that the options give a slide of its size.
 void check_places(const SlideOpener& opening, const SlideFile& slide, const std::string& path) {
   if (slide.failure) return;
   const bool listed = !opening.options.coords.empty();
@@ -111,7 +111,7 @@ std::vector<SlideFile> indexed_slides(const SlideOpener& opening) {
                printable(opening.region_file_of(i).empty() ? "no file" : opening.region_file_of(i)));
       if (opening.is_wanted(i) && key.others != sample_of_all(opening.other_files_of(i)))
         refuse("slide " + printable(key.name) + " has other files now, of those that it is made of besides its own");
-      // If OpenSlide is missing, the slide's records are errors, so no other version can give other pixels.
+      // Without OpenSlide, the slide's records are errors, so the version doesn't matter.
       if (openslide_library() != nullptr && !key.openslide.empty() && key.openslide != openslide_version())
         refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) +
                ", and this is " + openslide_version());

@@ -11,9 +11,9 @@
 
 namespace penstock::slide {
 
-/// Returns the hash of a list of places; 0: there is none.
+/// Returns the hash of a list of places, or 0 if `list` is null.
 std::uint64_t hash_of_list(const SlideCoords* list);
-/// Returns the hash of a file of regions; 0: there is none. @throws Error(io).
+/// Returns the hash of a file of regions, or 0 if `file` is empty or doesn't exist. @throws like read_text.
 std::uint64_t hash_of_regions(const std::string& file);
 
 /// Returns all slides of `opening`, from the index that its options name, without opening any slide.

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t several = static_cast<std::size_t>(-1);
 
-// Returns the numbers of slides by their names, and by the last parts of their names.
+// Returns the numbers of slides by their names, and by the last parts of their names. A last part that several slides
+// have gets the number `several`.
 std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::string>& names,
                                                      const std::vector<std::string>& paths) {
   std::unordered_map<std::string, std::size_t> slides;
@@ -29,7 +30,8 @@ std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::stri
     const auto [there, fresh] = slides.emplace(file_name_of(names[i]), i);
     if (!fresh) there->second = several;
   }
-  // Adds the file's name without its last extension, after the name's folders, because CLAM calls a.ome.tif "a.ome".
+  // CLAM calls the slide a.ome.tif "a.ome". So adds names that have the slide's folders and its file's name without the
+  // last extension.
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string file = file_name_of(paths[i]), stem = file.substr(0, file.rfind('.'));
     slides.emplace(names[i].substr(0, names[i].rfind('/') + 1) + stem, i);
@@ -42,8 +44,8 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
   return error_in(list.file.empty() ? slide.path : list.file, code, "slide " + printable(slide.name) + ": " + why);
 }
 
-// Returns how many pixels of level 0 a pixel of the list's level covers per side. Prefers the list's own value, because
-// the slide's levels may differ from those that the list was made with.
+// Returns how many pixels of level 0 a pixel of the list's level covers along each side. Prefers the list's own value,
+// because the slide's levels may differ from those that the list was made with.
 double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
   if (list.downsample > 0) return list.downsample;
   if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.found.levels.size())

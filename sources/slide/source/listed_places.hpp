@@ -14,18 +14,18 @@
 namespace penstock::slide {
 
 struct SlideLists {
-  /// For each slide its list in `coords`, or null. Empty: there are no lists.
+  /// For each slide, its list in `coords`, or null. Empty if `coords` is empty.
   std::vector<const SlideCoords*> of_slides;
   std::size_t of_none = 0;  ///< number of lists that belong to no slide
 };
 
 /// Finds each slide's list. @throws Error(invalid_argument) if a slide has two lists, several slides have a list's
-/// name, or no list belongs to a slide.
+/// name, or none of the lists belongs to a slide.
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
-/// Returns the places of a list that are on its slide. @throws Error(unsupported) if the list belongs to a different
-/// slide, or its places have a different size than records. With `options.coords_of_any_size`, the size may be
-/// different.
+/// Returns the places of a list that are on its slide. Leaves out places beyond the slide and repeated ones, and counts
+/// them in `slide.choice`. @throws Error(unsupported) if the list belongs to a different slide, or its places have a
+/// different size than records. With `options.coords_of_any_size`, the size may be different.
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options);
 
 }  // namespace penstock::slide

@@ -11,8 +11,8 @@
 
 namespace penstock::slide {
 
-/// Returns the pixels of the slide's image that a place of the slide's grid, or list, covers. With SlideEdges::pad they
-/// may extend past the image.
+/// Returns the pixels of the slide's image that a place of the slide's grid, or list, covers. With SlideEdges::pad, the
+/// box may extend past the image.
 inline SlideBox place_box(const SlideFile& slide, const Slides& options, const GridPlace& place) noexcept {
   const Scale& scale = slide.image.scale;
   const bool listed = slide.records.grid.is_list();

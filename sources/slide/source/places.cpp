@@ -21,7 +21,7 @@ namespace {
 
 int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
 
-// Keeps the wanted places and their classes.
+// Keeps only the wanted places and their classes.
 void keep_places(SlideFile& slide, const std::vector<bool>& wanted, const ShownClasses& classes) {
   if (!classes.shown.empty()) {
     const auto kept = static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true));

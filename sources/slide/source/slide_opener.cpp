@@ -64,11 +64,11 @@ void SlideOpener::find_files() {
     wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
   keep_one_of_each_series();
   names = names_of_slides(options.paths);
-  // Refuses a file that is given twice, by another name or a link, because a split would have it on both sides.
+  // Refuses a file that is given twice, by another name or a link, because a split could have it on both sides.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
     struct stat status {};
-    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // opening the slide reports it
+    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // opening the slide reports the error
     const auto [first, fresh] = files.emplace(std::pair(status.st_dev, status.st_ino), i);
     if (!fresh)
       throw error_in(options.paths[i], Errc::invalid_argument,
@@ -96,7 +96,7 @@ void SlideOpener::keep_one_of_each_series() {
           others = folders.others_of(series, path);
         }
     } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;  // opening the slide reports it
+      if (!failed.sample_scoped()) throw;  // opening the slide reports the other errors
     }
     options.paths[kept] = path;
     wanted_[kept] = wanted_[i];
@@ -181,8 +181,8 @@ SlideOpenOptions SlideOpener::settings_of(std::size_t number) const {
           .mask_mpp = mask_rules().by == SlideTissue::By::everywhere ? 0 : mask_rules().mpp};
 }
 
-// Returns the rules of the mask that chooses places, or measures stains, or both. If `by` is `everywhere`, no mask is
-// needed.
+// Returns the rules of the mask that chooses places, or measures stains, or both. If `by` of the result is
+// `everywhere`, no mask is needed.
 SlideTissue SlideOpener::mask_rules() const {
   SlideTissue rules = options.tissue;
   if (rules.by == SlideTissue::By::everywhere && options.stain.method) rules = {.by = SlideTissue::By::saturation};

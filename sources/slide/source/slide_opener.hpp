@@ -20,7 +20,7 @@
 
 namespace penstock::slide {
 
-/// Lists the first few names, in a sentence.
+/// Returns a list of at most 10 of the names, for a sentence of a message.
 std::string listed(const std::vector<std::string>& names);
 
 class SlideOpener {
@@ -41,12 +41,12 @@ class SlideOpener {
   /// Returns the slide's list of places; null if it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
-  /// Returns the slide's other files, if it consists of several.
+  /// Returns the slide's other files. Empty if the slide is one file.
   const std::vector<std::string>& other_files_of(std::size_t number) const noexcept { return other_files_[number]; }
   /// Frees lists and files of regions, which are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< the options as given, except that `size - overlap` replaces a `stride` of 0
+  Slides options;                  ///< the options; `paths` has all slides' files, and `stride` its actual value
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
   /// Counts for the notes.

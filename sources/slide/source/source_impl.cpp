@@ -30,7 +30,7 @@ namespace {
   throw Error(Errc::invalid_argument, why).with_source(slide::source_name);
 }
 
-// Returns whether no tile of the file is touched by two places of the list.
+// Returns whether each tile of the file is touched by at most one place of the list.
 bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
   std::vector<bool> touched(static_cast<std::size_t>(slide.image.level.tiles()));
   const slide::Scale& scale = slide.image.scale;
@@ -48,7 +48,8 @@ bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
   return true;
 }
 
-// Returns whether no tile of the file is touched by two places of the grid.
+// Returns true only if each tile of the file is touched by at most one place. If the image is resampled, or the stride
+// is not a multiple of the tiles' sides, returns false without counting.
 bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   if (slide.image.scale.resampled) return false;
   if (slide.records.grid.is_list()) return listed_share_no_tile(slide, options.size);
@@ -59,8 +60,8 @@ bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
-// Returns whether the level's tiles are blocks. They are if this library decodes them and records share tiles. An
-// exception is an image that is scaled down, if a record is made of so many tiles that it shares only a few of them.
+// Returns whether the level's tiles are blocks. They are if this library decodes them and records share tiles. The
+// exception is an image that is scaled down so much that a record is made of many tiles and shares only a few of them.
 bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   if (slide.image.level.codec == SlideCodec::openslide || slide.records.whole_tiles) return false;
   constexpr double most_bytes = 16 << 20;
@@ -113,7 +114,7 @@ PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wan
 
 SlideSource::Impl::Impl(Slides o) : SlideOpener(std::move(o)) {
   rules.pad_color = options.pad_color;
-  // Two fields of one name are refused before slides are opened.
+  // Refuses two fields of one name before slides are opened.
   static_cast<void>(all_fields());
   if (!options.index.empty()) {
     slides = slide::indexed_slides(*this);
@@ -211,7 +212,8 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
     throw Error(Errc::not_found, "there is no such record; the slides have " + std::to_string(size))
         .with_source(slide::source_name)
         .with_index(index);
-  // A slide without a record has the same `first` as the next slide, which is found instead of it.
+  // A slide without a record has the same `first` as the next slide. The search finds the last of these slides, which
+  // has the record.
   const SlideFile& slide =
       *std::prev(std::upper_bound(slides.begin(), slides.end(), index,
                                   [](std::uint64_t i, const SlideFile& other) { return i < other.records.first; }));

@@ -21,7 +21,8 @@ namespace penstock {
 class SlideSource::Impl : public slide::SlideOpener {
  public:
   explicit Impl(Slides options);
-  /// Makes a view of `all`: its records that have one of `values` in the field `slot`.
+  /// Makes a view of `all`: its records that have one of `values` in the field `slot`. With the field `regions.field`,
+  /// the view also has the record of each slide that can't be read.
   Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values);
   /// Slots of the fields that every source has. After these come `stain.field` and `regions.field`, if they are asked
   /// for, then the table's columns.
@@ -30,7 +31,7 @@ class SlideSource::Impl : public slide::SlideOpener {
   bool is_region_field(std::size_t slot) const noexcept {
     return has_region_field() && slot == first_more + (has_stain_field() ? 1 : 0);
   }
-  /// Returns the column of the table; null if the field is not a column.
+  /// Returns the table's column that is the field `slot`, or null if the field is not a column.
   const slide::SlideColumn* column_of(std::size_t slot) const noexcept {
     const std::size_t first = first_more + (has_stain_field() ? 1 : 0) + (has_region_field() ? 1 : 0);
     return slot < first ? nullptr : &table.columns[slot - first];
@@ -40,19 +41,19 @@ class SlideSource::Impl : public slide::SlideOpener {
   struct Record {
     const slide::SlideFile* slide;
     std::uint64_t number;  ///< its number among the slide's records
-    slide::SlideBox box;   ///< the box of its whole image; with SlideEdges::pad it may extend past the slide
+    slide::SlideBox box;   ///< its box of the slide's image; with SlideEdges::pad, it may extend past the image
     std::int64_t x, y;     ///< its top left pixel, at level 0
   };
-  /// @throws Error(not_found) past the end.
+  /// Returns a record. @throws Error(not_found) if `index` is not less than `size`.
   Record record(std::uint64_t index) const;
-  /// @throws Error(not_found) past the end.
+  /// Returns the slide that a block belongs to. @throws Error(not_found) if `block` is not less than `blocks`.
   const slide::SlideFile& slide_of_block(std::uint64_t block) const;
 
   slide::ImageRules rules;
   std::vector<slide::SlideFile> slides;
   std::vector<std::string> groups;           ///< the group of each slide
   std::vector<std::string> region_classes;   ///< classes of the field `regions.field`
-  std::vector<std::string> unknown_classes;  ///< classes that are asked for and don't exist: a line each
+  std::vector<std::string> unknown_classes;  ///< see slide::unknown_classes
   Schema schema;
   std::vector<SlideInfo> infos;
   std::uint64_t size = 0, blocks = 0, identity = 0;

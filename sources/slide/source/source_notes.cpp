@@ -25,7 +25,7 @@ std::string counted(std::integral auto number, const std::string& noun) {
 // Counts of how places were chosen, for all slides together.
 struct Choices {
   std::size_t empty = 0;            // slides without a place
-  std::size_t without_a_place = 0;  // slides without a place that shows what is asked for
+  std::size_t without_a_place = 0;  // slides that have places, but all are left out
   std::size_t without_list = 0;
   bool listed = false;
   std::uint64_t places = 0, struck = 0;
@@ -51,7 +51,7 @@ Choices choices_of(const std::vector<SlideFile>& slides) {
   return all;
 }
 
-// Adds a line about places that show too little tissue, or that regions exclude.
+// Adds lines about places that show too little tissue, or that the rules of regions don't allow.
 void add_not_shown(Lines& lines, const Choices& choices, const Slides& options) {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   const std::string why = by_tissue && by_regions
@@ -86,7 +86,7 @@ void add_moved_regions(Lines& lines, const std::vector<SlideFile>& slides, Slide
                   std::to_string(first->choice.moved_x) + ", y " + std::to_string(first->choice.moved_y));
 }
 
-// Adds slides without a place, and listed places that are not records.
+// Adds lines about slides without a place, and about listed places that are not records.
 void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) {
   if (choices.empty > choices.without_list)
     lines.push_back(
@@ -101,7 +101,8 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
     lines.push_back(counted(choices.without_list, "slide") + " without a list of places: no record");
 }
 
-// Adds a line if the member `lacks` of slides is not empty: the number of these slides, and one of them as an example.
+// Adds a line if the member `lacks` of any slide is not empty. The line has the number of such slides, and one of them
+// as an example.
 void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::FileContents::*lacks,
                  const std::string& what) {
   std::size_t incomplete = 0;

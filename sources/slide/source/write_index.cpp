@@ -56,7 +56,8 @@ bool same_as_now(const SlideOpener& opening, std::size_t number, const EntryKey&
   }
 }
 
-// A source of slides' entries. Each record is an entry, which is made by opening the slide.
+// A source of slides' entries. Each record is the entry of a slide: the old entry if it is still valid, otherwise an
+// entry that is made by opening the slide.
 class SlideEntries {
  public:
   SlideEntries(std::shared_ptr<const SlideOpener> opening, std::shared_ptr<const IndexContent> old)
@@ -82,7 +83,7 @@ class SlideEntries {
     try {
       key = key_now(*opening_, number);
     } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;  // opening meets the error again, and reports it
+      if (!failed.sample_scoped()) throw;  // opening the slide reports the other errors
     }
     const auto old = old_->entries.find(key.name);
     if (old != old_->entries.end() && slide::key_of_entry(old->second).holds(key)) return old->second;
@@ -105,7 +106,7 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
   without.index.clear();
   without.first_file = 0;  // the index is of all slides
   without.file_count = Slides().file_count;
-  without.max_kept_bytes = 0;  // no pixels of records are read here
+  without.max_kept_bytes = 0;  // positions of tiles need not be kept here
   const auto opening = std::make_shared<const SlideOpener>(std::move(without));
   const std::string settings = slide::index_settings(opening->options);
   auto old = std::make_shared<IndexContent>();

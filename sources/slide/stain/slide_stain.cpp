@@ -18,7 +18,8 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns, for each of `count` pixels of the image from `begin` on, the mask's pixel that contains its centre.
+// Returns, for each of `count` columns or rows of the image from `begin` on, the mask's column or row that contains its
+// centre.
 std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std::int64_t image, std::int64_t level,
                                      std::int64_t k, std::int32_t pixels) {
   std::vector<std::size_t> at(static_cast<std::size_t>(count));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t patch_side = 128;
 
-// Returns, for each pixel along a side of the mask, the square that contains its centre.
+// Returns, for each column or row of the mask, the column or row of squares that contains its centre.
 std::vector<std::int64_t> squares_of(std::int32_t pixels, std::int32_t k, std::int64_t level, std::int64_t image) {
   std::vector<std::int64_t> squares(static_cast<std::size_t>(pixels));
   for (std::size_t i = 0; i < squares.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<SlideBox> stain_patches(const Scale& scale, const MaskGrid& grid, co
   const std::uint64_t wanted = std::min<std::uint64_t>(most, count);
   std::uint64_t number = 0;
   for_each_square(mask, columns, rows, [&](std::int64_t column, std::int64_t row) {
-    // If the squares are divided into `wanted` equal parts, takes the square in the middle of each part.
+    // Divides the squares into `wanted` equal parts, and takes the square in the middle of each part.
     if (number++ == (2 * patches.size() + 1) * count / (2 * wanted))
       patches.push_back(
           inside(scale.width, scale.height, {column * patch_side, row * patch_side, patch_side, patch_side}));

@@ -17,7 +17,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Number of a path's last folders that are compared.
+// The largest number of a path's last folders that are compared.
 constexpr int most_folders = 32;
 
 // Returns "a/c/d" for "a/b/../c//d".
@@ -28,7 +28,7 @@ struct FileFacts {
   std::uint64_t bytes;
 };
 
-// Returns the facts that identify a file; none: the file does not exist.
+// Returns the facts that identify a file, or nothing if the file does not exist.
 std::optional<FileFacts> facts_of(const std::string& path) {
   struct ::stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
@@ -63,12 +63,12 @@ SlideFinder::SlideFinder(std::span<const std::string> paths) {
 
 common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const {
   common::FoundSlides found;
-  // The folder of all absolute paths, if there is only one.
+  // The folder of the last absolute path so far, and whether all absolute paths so far have this folder.
   std::optional<std::string> folder;
   bool one_folder = true;
   std::vector<std::string> paths;
   for (const std::string& cell : cells) {
-    // Most cells of a table are not paths.
+    // Most cells of a table are not paths, and need not be made plain.
     paths.push_back(cell.find('/') == std::string::npos ? cell : plain(cell));
     if (!paths.back().starts_with('/')) continue;
     const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);

@@ -18,9 +18,10 @@ namespace penstock::slide {
 
 /// Finds slides by their names in a table. Takes time proportional to the bytes of paths and cells.
 ///
-/// - A slide's whole name means that slide. If other slides' paths end like the name, it must have "./" before it.
+/// - A slide's whole name means that slide. If other slides' paths end like the name, the cell must have "./" before
+///   the name.
 /// - A name without a folder means the slide whose file has this name, with or without its extension. If no cell names
-///   the file with its own extension or with none, a cell may have a different one, as after a conversion.
+///   the file with its own extension or with none, a cell may have a different extension, as after a conversion.
 /// - A relative path means the slide whose path ends like it.
 /// - An absolute path of a slide's file means that slide.
 /// - Any other absolute path (of a copy, or of a file on another machine) means the slide whose path has the longest
@@ -33,7 +34,8 @@ class SlideFinder {
 
   explicit SlideFinder(std::span<const std::string> paths);
 
-  /// The result's `exact` is the number of cells that name a slide's file with its extension.
+  /// Finds the slide that each cell names. The result's `exact` is the number of cells that name a slide's file with
+  /// its extension.
   common::FoundSlides find(std::span<const std::string> cells) const;
 
  private:

@@ -47,7 +47,7 @@ std::vector<std::string> names_of_slides(std::span<const std::string> given) {
   std::vector<std::string> names;
   for (const std::string& path : paths) names.push_back(without_ending(file_name_of(path)));
   if (all_differ(names)) return names;
-  // Paths are sorted. What the first and the last path have in common, all paths have in common.
+  // The paths are sorted here, so all paths have the beginning that the first and the last path have in common.
   const std::string &first = in_order.front(), &last = in_order.back();
   const auto same = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first - first.begin();
   const std::size_t below = first.substr(0, static_cast<std::size_t>(same)).rfind('/') + 1;

@@ -9,7 +9,7 @@ namespace penstock::slide {
 
 /// Returns a name for each slide, all different. A name is the file's name without its extension. If two slides would
 /// have the same name, all names are paths relative to the slides' common folder, without extensions. If two of these
-/// would be the same, all names keep their extensions.
+/// paths would be the same, all names keep their extensions.
 /// @throws Error(invalid_argument) if a file is listed twice.
 std::vector<std::string> names_of_slides(std::span<const std::string> paths);
 

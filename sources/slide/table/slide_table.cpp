@@ -14,7 +14,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns the micrometres per pixel of each slide; 0 if its cell is empty.
+// Returns the micrometres per pixel of each slide, or 0 if the table has no value for the slide.
 std::vector<double> read_mpp(const common::TextTable& cells, std::size_t column,
                              const std::vector<std::size_t>& line_of) {
   std::vector<double> mpp(line_of.size());

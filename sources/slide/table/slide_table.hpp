@@ -15,7 +15,8 @@ namespace penstock::slide {
 using SlideColumn = common::TableColumn;
 
 struct SlideTable : common::SlideLines {
-  /// Micrometres per pixel, for each slide, if `Slides::mpp_column` is set; 0: the line has no value.
+  /// Micrometres per pixel of each slide, or 0 if the table has no value for the slide. Empty if `Slides::mpp_column`
+  /// is not set.
   std::vector<double> mpp;
 };
 

@@ -37,8 +37,8 @@ class Sums {
     return row_of(box) * static_cast<std::size_t>((box.y + box.height - 1) / k_ - box.y / k_ + 1);
   }
 
-  // Adds the pixels of a tile, which are RGB, in rows without gaps. Also writes their sums to `kept`, unless it is
-  // empty.
+  // Adds the pixels of a box. They are RGB, in rows without gaps. If `kept` is not empty, it must be all 0, and also
+  // gets their sums.
   void add(const SlideBox& box, const std::byte* pixels, std::span<std::uint32_t> kept) {
     if (kept.empty()) return sum(box, pixels, sums_of(box), stride_);
     sum(box, pixels, kept.data(), row_of(box));
@@ -50,7 +50,7 @@ class Sums {
       for (std::size_t i = 0; i < row; ++i) to[i] += kept[i];
   }
 
-  // Turns complete rows of the result into means. No more pixels may come from the level's rows before `end`.
+  // Turns complete rows of the result into means. All pixels of the level's rows before `end` must have been added.
   void finish(std::int64_t end) {
     const std::int64_t last = end == height_ ? picture_.height : end / k_;
     for (std::int64_t row = first_; row < last; ++row) {
@@ -80,7 +80,7 @@ class Sums {
 
   // Adds the pixels to sums, whose rows begin `stride` elements after each other.
   void sum(const SlideBox& box, const std::byte* pixels, std::uint32_t* to, std::size_t stride) {
-    constexpr std::int64_t most_rows = 257;  // the sums of this many bytes fit in 16 bits
+    constexpr std::int64_t most_rows = 257;  // the sum of this many bytes fits in 16 bits
     const auto values = static_cast<std::size_t>(box.width) * 3;
     columns_.resize(values);
     const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
@@ -94,7 +94,7 @@ class Sums {
     }
   }
 
-  // Adds the sums of a tile's columns to a row of sums.
+  // Adds `columns_`, the sums of a box's columns, to a row of sums.
   void add_columns(const SlideBox& box, std::uint32_t* pixel) const noexcept {
     const std::uint16_t* column = columns_.data();
     for (std::int64_t x = box.x; x < box.x + box.width; pixel += 3) {

@@ -26,9 +26,10 @@ std::span<const std::uint32_t> KeptSums::find(const SlideBox& box) {
 
 std::span<std::uint32_t> KeptSums::keep(const SlideBox& box, std::size_t sums) {
   constexpr std::size_t most_bytes = std::size_t{8} << 20, entry_bytes = 128;
-  // Nothing is kept for tiles that are left out: each may be glass or lost, which only its position shows.
+  // Nothing is kept for a tile that is left out, because only its position shows whether it is glass or lost.
   if (!open_ || place_.is_left_out()) return {};
-  // The first time, only the key is kept. Most slides have each tile's bytes once, so memory for sums would be wasted.
+  // The first time, only the key is kept. Most slides have each tile's bytes only once, so memory for sums would be
+  // wasted.
   const bool again = kept_.contains(key_of(box));
   const std::size_t bytes = again ? sums * sizeof(std::uint32_t) : entry_bytes;
   if (bytes + entry_bytes > most_bytes) return {};

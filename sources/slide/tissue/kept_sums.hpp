@@ -25,12 +25,12 @@ class KeptSums {
   KeptSums(LevelReaders& readers, const SlideFile& slide, std::int32_t k);
 
   /// Returns the sums that were kept for a tile with the same bytes and size, and the same offset in the k x k pixels
-  /// in which it begins. Empty if none were kept. `box`: a tile, or the part of the tile inside the level. @throws
-  /// Error(io).
+  /// in which it begins. Returns an empty span if no sums were kept. `box`: a tile, or the part of the tile inside the
+  /// level. @throws Error(io).
   std::span<const std::uint32_t> find(const SlideBox& box);
-  /// Call this if `find` found no sums for the box. Returns room for them, all 0. Empty if the sums are not kept,
-  /// because these bytes are met for the first time, or there are too many sums. Also empty for tiles that the file
-  /// leaves out, and if OpenSlide decodes the level.
+  /// Call this directly after `find` if it found no sums for the box. Returns room for the sums, all 0. Returns an
+  /// empty span if the sums are not kept, because these bytes are met for the first time, or there are too many sums.
+  /// Also returns an empty span for tiles that the file leaves out, and if OpenSlide decodes the level.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:
@@ -42,7 +42,7 @@ class KeptSums {
   const SlideFile& slide_;
   const std::int32_t k_;
   std::optional<OpenedSlide> open_;  // none if OpenSlide decodes the level
-  TilePlace place_;                  // position of the box that was looked up last
+  TilePlace place_;                  // position of the tile that was looked up last
   std::map<Key, std::vector<std::uint32_t>> kept_;
   std::size_t bytes_ = 0;
 };

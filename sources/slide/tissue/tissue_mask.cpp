@@ -10,7 +10,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns a value from 0 to 255 for each pixel.
+// Returns the grey value or the saturation of each pixel, from 0 to 255.
 std::vector<std::uint8_t> values_of(const SmallPicture& picture, SlideTissue::By by) {
   std::vector<std::uint8_t> values(picture.rgb.size() / 3);
   const std::uint8_t* rgb = picture.rgb.data();
@@ -36,11 +36,11 @@ int threshold_of(std::span<const std::uint8_t> values, const MaskRules& rules) {
   return rules.by == SlideTissue::By::grey ? std::min(otsu, most_grey) : std::max(otsu, least_saturation);
 }
 
-// Works on a line of `count` bytes that are `step` apart. Sets each byte of `to` to `wanted` if a byte at most `reach`
-// away is `wanted`, and otherwise to the other value.
+// Works on a line of `count` bytes that are `step` apart. Sets each byte of `to` to `wanted` if a byte of `from` at
+// most `reach` away is `wanted`, and otherwise to `1 - wanted`.
 void spread_line(const std::uint8_t* from, std::size_t step, std::int32_t count, std::int32_t reach,
                  std::uint8_t wanted, std::uint8_t* to) {
-  // The position of the last wanted byte; at first, one that is too far away.
+  // The position of the last wanted byte; at first, a position that is too far away.
   std::int32_t last = -reach - 1;
   for (std::int32_t i = 0; i < count; ++i) {
     if (from[static_cast<std::size_t>(i) * step] == wanted) last = i;
@@ -63,13 +63,14 @@ void grow(TissueMask& mask, std::int32_t reach, std::uint8_t wanted) {
     spread_line(across.data() + x, width, mask.height, reach, wanted, mask.tissue.data() + x);
 }
 
-// Neighbouring pixels of a row that have the same value. `set`: the set of touching runs to which this run belongs.
+// Neighbouring pixels of a row that have the same value. `set`: the number of a run in the same set of touching runs.
+// `root` follows these numbers to the run that stands for the set.
 struct Run {
   std::int32_t begin, end;
   std::size_t set;
 };
 
-// Inverts each set of touching pixels of `value` that has fewer than `least` pixels.
+// Inverts each set of touching pixels of `value` that has fewer than `least` pixels. Pixels touch if they share a side.
 class SmallComponentFilter {
  public:
   SmallComponentFilter(TissueMask& mask, std::uint8_t value, double least)

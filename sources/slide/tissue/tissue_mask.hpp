@@ -11,11 +11,11 @@
 
 namespace penstock::slide {
 
-/// A small picture: RGB. Some pixels may be unknown; these are white.
+/// A small RGB picture. Some pixels may be unknown. Unknown pixels are white.
 struct SmallPicture {
   std::int32_t width = 0, height = 0;
   std::vector<std::uint8_t> rgb;
-  std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read; empty: all could
+  std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read, otherwise 0; empty if all could be read
   std::string why_unknown;            ///< the first error that made pixels unknown
 };
 
@@ -23,7 +23,7 @@ struct SmallPicture {
 struct MaskRules {
   SlideTissue::By by = SlideTissue::By::saturation;
   int threshold = 0;
-  std::int32_t closing = 0;  ///< the side of the square is 2 * closing + 1
+  std::int32_t closing = 0;  ///< closing uses a square whose sides have 2 * closing + 1 pixels; 0: no closing
   double least_area = 0;
 };
 
@@ -34,6 +34,7 @@ struct TissueMask {
   std::string why_unknown = {};      ///< why some pixels were unknown, and count as glass; empty: all were known
 };
 
+/// Returns the mask of a picture, by the rules.
 TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules);
 
 /// Returns the threshold that separates a histogram best: the least t with the greatest variance between the values up

@@ -13,7 +13,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Replaces unknown pixels by pixels of a coarser picture of the same slide.
+// Replaces unknown pixels by known pixels of a coarser picture of the same slide.
 void fill_unknown(SmallPicture& picture, const MaskSource& source, const SmallPicture& coarser) {
   // Returns the coarser picture's column or row that contains the centre of column or row `i`.
   const auto at = [&](std::int32_t i, std::int64_t level_side, std::int32_t side) {

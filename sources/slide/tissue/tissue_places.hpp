@@ -29,8 +29,8 @@ inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const T
   return tissue != 0 && static_cast<double>(tissue) >= least * static_cast<double>(pixels.pixels());
 }
 
-/// Strikes out of `wanted` the places of the slide's grid for which `shows_tissue` returns false. `box_of`: a place's
-/// box.
+/// Strikes out of `wanted` the places of the slide's grid for which `shows_tissue` returns false. `box_of` returns the
+/// box of the slide's image that a place covers.
 template <class BoxOf>
 void strike_out_glass(const SlideFile& slide, const TissueMask& mask, double least, const BoxOf& box_of,
                       std::vector<bool>& wanted) {

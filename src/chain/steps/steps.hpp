@@ -8,8 +8,8 @@
 
 namespace penstock::detail::runtime {
 
-// Make the steps that the chain's compiler adds itself, without a stage's `compile`. The arguments must outlive the
-// steps.
+// These functions make the steps that the chain's compiler adds by itself, not in a stage's `compile`. The arguments
+// must outlive the steps.
 std::unique_ptr<Step> make_read_step(const Schema& schema);
 std::unique_ptr<Step> make_cache_step(const BoundCache& cache, const SourceModel& source, const Schema& schema);
 std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema& schema);

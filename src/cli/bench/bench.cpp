@@ -109,7 +109,7 @@ Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint6
           {"fields", options.fields}};
 }
 
-// Returns the result that --append continues; otherwise a new result.
+// Returns the result to which --append adds runs. Returns a new result without --append, or if the file does not exist.
 Json begun_json(const BenchOptions& options, Json header) {
   if (options.append && std::filesystem::exists(options.json)) {
     Json json = read_bench_result(options.json, "--append");
@@ -218,8 +218,8 @@ class Bench {
     return runs;
   }
 
-  // Measures the highest rate at which a consumer is still busy. With --stalls, also measures what the consumer waits
-  // for. Uses the last setting.
+  // Measures the highest rate at which a consumer is busy for `wanted_busy` of the time. With --stalls, also measures
+  // what the consumer waits for. Uses the last setting.
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;

@@ -66,8 +66,8 @@ struct Pairs {
 };
 
 // Pairs each round with the next or previous round in time, if that round is of the other result. If fewer than half of
-// the smaller result's rounds find a partner in this way, the results were not measured in turns. Then rounds are
-// paired by number.
+// the smaller result's rounds find a partner in this way, the results were not measured in turns. Then the n-th rounds
+// of both results are paired.
 Pairs pairs_of(const std::vector<Round>& first, const std::vector<Round>& second) {
   std::vector<std::pair<const Round*, bool>> line;
   for (const Round& r : first) line.emplace_back(&r, false);

@@ -19,7 +19,7 @@ struct Comparison {
   std::size_t rounds = 0;    ///< number of pairs of rounds
   Interval ratio = {};       ///< the second result's rate divided by the first one's
   bool in_turns = false;     ///< the two results were measured in turns
-  bool same_results = true;  ///< the hashes are the same, or a result has none
+  bool same_results = true;  ///< no pair has two different hashes; rounds without a hash don't count
   bool differs() const noexcept { return ratio.low > 1 || ratio.high < 1; }
 };
 
@@ -29,7 +29,7 @@ constexpr double compare_confidence = 0.99;
 struct ResultComparison {
   std::vector<Comparison> comparisons = {};
   std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< settings with too few rounds, and the number of
-                                                              ///< their rounds
+                                                              ///< rounds in the result that has fewer
 };
 
 /// @throws UsageError if a file is not a result of bench, the two have no setting in common, or each common setting has

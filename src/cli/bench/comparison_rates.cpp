@@ -47,7 +47,7 @@ double rate(unsigned threads, double seconds, const std::function<Work()>& prepa
   try {
     std::vector<std::jthread> workers;
     for (unsigned t = 0; t < threads; ++t) workers.emplace_back(measure, t);
-  } catch (const std::system_error&) {  // fewer threads than the run's would have a different rate
+  } catch (const std::system_error&) {  // fewer threads than in the run would have a different rate
     return 0;
   }
   double sum = 0;

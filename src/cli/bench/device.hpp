@@ -10,15 +10,15 @@
 
 namespace penstock::cli {
 
-/// The device that --device names. Empty: the host. "gpu", "gpu:1": a GPU. "emulated": a GPU that the host emulates;
-/// "emulated:500MB" limits its copies to that many bytes per second.
+/// The device that --device names. Empty text: the host. "gpu", "gpu:1": a GPU. "emulated": a GPU that the host
+/// emulates; "emulated:500MB" limits its copies to that many bytes per second.
 class BenchDevice {
  public:
   /// @throws UsageError for any other text.
   explicit BenchDevice(const std::string& text);
   Device device() const noexcept { return device_; }
   bool is_host() const noexcept { return device_ == host(); }
-  /// Returns whether the host reads the device's memory as its own.
+  /// Returns whether the host can read the device's memory as its own.
   bool host_reads() const noexcept { return device_.kind != Device::Kind::gpu; }
 
  private:

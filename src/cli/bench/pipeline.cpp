@@ -27,7 +27,7 @@ OnError policy_of(const std::string& name) {
                            : OnError::fail;
 }
 
-// Adds a stage. If the stage doesn't fit the stages before it, or the store's fields, that is a UsageError.
+// Adds a stage. @throws UsageError if the stage doesn't fit the stages before it or the store's fields.
 void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
   try {
     pipeline = pipeline | stage.stage;
@@ -47,8 +47,8 @@ void join_stub(Pipeline& pipeline, const std::string& stub, std::size_t max_byte
   }
 }
 
-// Returns how many stages of the line come before the stub. For "source", these are the order stages at the line's
-// beginning.
+// Returns how many stages of the line come before the stub's cache. These are all stages up to and including the one
+// called `stub`; for "source", the order stages at the line's beginning.
 std::size_t place_of_stub(const std::vector<ParsedStage>& stages, const std::string& stub) {
   const auto first = std::ranges::find_if(stages, [](const ParsedStage& s) { return !s.syntax->order; });
   if (stub == "source") return static_cast<std::size_t>(first - stages.begin());

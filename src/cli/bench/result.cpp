@@ -14,7 +14,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Enough for thousands of runs.
+// The most bytes of a result's file. They are enough for thousands of runs.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
 using FieldNames = std::initializer_list<const char*>;
@@ -41,8 +41,8 @@ Json full_report() {
   return json_or_null(report.json());
 }
 
-// Returns whether the fields that are in both are of the same kind. A field may be missing, because the report may come
-// from an older or newer version.
+// Returns whether the fields that both `value` and `model` have are of the same kind. A field may be missing, because
+// the report may come from an older or newer version.
 bool is_like(const Json& value, const Json& model) {
   if (model.is_number()) return value.is_number();
   if (value.type() != model.type()) return false;

@@ -7,8 +7,8 @@
 
 namespace penstock::cli {
 
-/// Reads a file that `penstock bench --json FILE` wrote. Checks that its runs have all that the tool uses. @throws
-/// UsageError, which begins with `option`, if the file is anything else; penstock::Error.
+/// Reads a file that `penstock bench --json FILE` wrote. Checks that the runs in the file have all that the tool uses.
+/// @throws UsageError, whose message begins with `option`, if the file is not such a file; penstock::Error.
 Json read_bench_result(const std::string& file, const std::string& option);
 
 }  // namespace penstock::cli

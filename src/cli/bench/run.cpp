@@ -40,7 +40,7 @@ double process_cpu() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Makes the peak start again from the present memory. Returns false if the kernel can't do this.
+// Resets the peak of the process's resident memory to its present size. Returns false if the kernel can't do this.
 bool reset_peak_rss() {
   ::malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");
@@ -87,8 +87,8 @@ void add_batch(Hash& hash, const Batch& batch) {
   hash.add(batch.mask().data(), batch.mask().size_bytes());
 }
 
-// Stands for the training on a batch: waits for `seconds`. A sleep may end too late by more than a short step takes, so
-// the last part of the wait is a busy loop.
+// Stands for the training on a batch: waits for `seconds`. A sleep may end late, by more time than a short training
+// step takes. So the last part of the wait is a busy loop.
 void consume(double seconds) {
   if (seconds <= 0) return;
   constexpr std::chrono::microseconds late{200};
@@ -98,7 +98,8 @@ void consume(double seconds) {
   }
 }
 
-// Enough for some seconds of a fast pipeline, and a browser can still open the file.
+// Slices that a timeline keeps per line. They are enough for some seconds of a fast pipeline, and a browser can still
+// open the file.
 constexpr std::size_t trace_slices = 50'000;
 
 // Divides a run into parts with the same number of batches; the last part may have fewer. The longer the run, the more
@@ -175,7 +176,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.setting = options.setting;
   run.epochs = options.epochs;
-  // Reports a file that can't be written before a long run, not after it.
+  // If the file can't be written, reports this before the run, which may be long.
   if (!options.trace.empty() && !std::ofstream(options.trace, std::ios::app))
     throw Error(Errc::io, "the file can't be written").with_file(options.trace);
   run.peak_is_of_run = reset_peak_rss();
@@ -202,7 +203,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     run.report = loader.report();
     if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
-    // The loader's report covers only the time after the last change by tuning.
+    // If the run tuned settings, the loader's report covers only the time after the last change of a setting.
     if (const auto& tuning = run.report.tuning) run.samples += tuning->samples;
     if (run.seconds > 0) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;

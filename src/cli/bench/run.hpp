@@ -31,7 +31,7 @@ struct RunOptions {
   Device device = host();  ///< where batches are delivered
   double consumer_s = 0;   ///< seconds that the loop spends on each batch; it sleeps for most of them
   std::vector<std::string> dropped_files = {};  ///< files whose pages are dropped from memory before the run
-  std::string trace = {};                       ///< file for the loader's timeline; empty: none
+  std::string trace = {};                       ///< file for the loader's timeline; empty: no timeline
   bool hash = false;
   bool quiet = false;
 };
@@ -62,12 +62,12 @@ struct Run {
   std::uint64_t disk_bytes = 0;      ///< bytes read from disks, including during the construction
   std::uint64_t file_bytes = 0;      ///< bytes of `dropped_files`
   std::vector<RunInterval> moments;  ///< the whole run, in at most 200 parts
-  std::string hash;                  ///< hash of all batches; 16 hex digits, or empty
-  std::string states_hash;           ///< hash of the loader's state after each batch; 16 hex digits, or empty
+  std::string hash;                  ///< hash of all batches, 16 hex digits; empty without `RunOptions::hash`
+  std::string states_hash;           ///< hash of the loader's state after each batch, like `hash`
   Report report;
 };
 
-/// @throws penstock::Error.
+/// Constructs a loader of `pipeline`, runs it for all epochs, and measures the run. @throws penstock::Error.
 Run run_once(const Pipeline& pipeline, const RunOptions& options);
 
 }  // namespace penstock::cli

@@ -8,8 +8,8 @@ namespace penstock::cli {
 
 namespace {
 
-// Counts rank sums from 0 upwards while their probabilities add up to at most `tail`. Returns how many they are. A rank
-// sum is the sum of the positive ranks; each of the n ranks is positive with probability 1/2.
+// Counts rank sums from 0 upwards while their probabilities add up to at most `tail`. Returns the number of these rank
+// sums. A rank sum is the sum of the positive ranks; each of the n ranks is positive with probability 1/2.
 std::size_t improbable_sums(std::size_t n, double tail) {
   const std::size_t most = n * (n + 1) / 2;
   std::vector<double> probability(most + 1, 0.0);

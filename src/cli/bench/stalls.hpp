@@ -16,7 +16,7 @@ struct Stalls {
   double consumer_s = 0;     ///< time that the consumer takes for its batches
   double preparation_s = 0;  ///< waiting that remains if records are kept in memory, so that nothing is read
   double fetch_s = 0;        ///< waiting that reading adds
-  std::optional<double> transfer_s = {};  ///< waiting that the copy to a device adds; none on the host
+  std::optional<double> transfer_s = {};  ///< waiting that the copy to a device adds; empty without a device
   double epochs_s() const noexcept { return consumer_s + preparation_s + fetch_s + transfer_s.value_or(0); }
 };
 
@@ -31,11 +31,12 @@ constexpr double wanted_busy = 0.9;
 
 /// A consumer's rate, and how busy the consumer is.
 struct BusyRate {
-  double samples_per_s = 0;  ///< the consumer's rate if it never waited
+  double samples_per_s = 0;  ///< the rate that the consumer would have if it never waited
   double busy = 0;           ///< the share of the time in which the consumer is busy at that rate
 };
 /// Searches by trials for the highest rate at which a consumer is busy for `wanted_busy` of the time. Starts from the
-/// rate of `free`, a run with `options` and without a consumer. If all trials are less busy, returns the last trial.
+/// rate of `free`, a run with `options` and without a consumer. If the consumer is less busy in all trials, returns the
+/// last trial. Returns zeros if `free` has no batches.
 BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const Run& free);
 
 }  // namespace penstock::cli

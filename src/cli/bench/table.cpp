@@ -82,7 +82,7 @@ std::string short_line(const Run& run) {
 }
 
 std::string summary(const std::vector<MeasuredRun>& runs) {
-  // The median run of each setting represents it.
+  // Each setting is represented by its median run.
   std::vector<const MeasuredRun*> middles;
   std::vector<Setting> settings;
   for (const MeasuredRun& m : runs)

@@ -14,11 +14,13 @@ namespace penstock::cli {
 extern const char* const exit_status_help;
 
 /// Returns the program's arguments in the order that CLI11 expects, the last one first. `--json` takes the next
-/// argument as its value if that is `-`, ends in `.json`, or can't be the store because the store was already named. A
-/// `--json` without a value means stdout. @throws UsageError for `--json=` with nothing after it.
+/// argument as its value if that argument is `-` or ends in `.json`. If the store was named directly after the command,
+/// `--json` takes any next argument that does not begin with `-`. A `--json` without a value means stdout. @throws
+/// UsageError for `--json=` with nothing after it.
 std::vector<std::string> arguments_of(int argc, const char* const* argv);
 
-/// Adds --json, which sets `file`: empty without it, "-" for stdout. With "-", nothing else is printed on stdout.
+/// Adds --json, which sets `file` to the name of a file, or to "-" for stdout. Without --json, `file` is not changed.
+/// With "-", nothing else is printed on stdout.
 void add_json_option(CLI::App& command, std::string& file);
 
 /// Adds --isolate, which sets `isolate`.
@@ -34,7 +36,7 @@ std::vector<std::string> names_in(const std::string& text, const std::string& op
 /// The type of a list of names, as --help shows it.
 inline constexpr const char* names_type = "NAMES";
 
-/// Adds an option of comma-separated names, which may be given several times.
+/// Adds an option that takes comma-separated names. The option may be given several times.
 CLI::Option* add_names_option(CLI::App& command, const std::string& option, std::vector<std::string>& names,
                               const std::string& text);
 

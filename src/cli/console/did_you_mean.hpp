@@ -7,8 +7,8 @@
 
 namespace penstock::cli {
 
-/// Returns "; did you mean resize?" if one of `names` is so similar to `word` that it may be a typing error; otherwise
-/// empty.
+/// Returns "; did you mean resize?" if `word` is so similar to one of `names` that `word` may be a typing error.
+/// Otherwise returns an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> names);
 
 }  // namespace penstock::cli

@@ -18,7 +18,7 @@ class Interrupt {
   ~Interrupt();
 
   std::stop_token token() const noexcept { return source_.get_token(); }
-  /// Returns the signal that came, or 0.
+  /// Returns the last signal that came, or 0 if none came.
   int signal() const noexcept { return signal_.load(); }
 
  private:

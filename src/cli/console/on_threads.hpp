@@ -6,9 +6,9 @@
 
 namespace penstock::cli {
 
-/// Calls `work(i)` once for each i below `count`, on `threads` threads but at most `count`, one of which is the
-/// caller's. If one call throws, no further calls begin, and this function throws the exception. If the system starts
-/// fewer threads, these do the work.
+/// Calls `work(i)` once for each i below `count`, on `threads` threads, or on `count` threads if `count` is less. One
+/// of the threads is the caller's. If a call throws, no further calls begin, and this function throws the first
+/// exception. If the system starts fewer threads, these do all the work.
 void on_threads(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace penstock::cli

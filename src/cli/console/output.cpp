@@ -108,7 +108,7 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text) {
 namespace {
 
 // Returns only the cause of a system error. Errors about files that the tool writes for its user are shown without an
-// error code and a source name, so only the cause is used.
+// error code and without the name of a source.
 std::string system_cause(std::string_view doing) { return system_error("", errno, doing, "").cause(); }
 
 }  // namespace

@@ -14,27 +14,27 @@
 
 namespace penstock::cli {
 
-/// Keeps keys in the order of insertion, as a reader expects it.
+/// Keeps keys in the order in which they were inserted.
 using Json = nlohmann::ordered_json;
 
 /// Thrown if the command line asks for something impossible; the exit status is 2. The message is at most as long as an
-/// Error's cause, because a store may have any number of fields to name.
+/// Error's cause, because the message may list the fields of a store, and a store may have any number of fields.
 struct UsageError : std::runtime_error {
   explicit UsageError(std::string text) : std::runtime_error(Error(Errc::invalid_argument, std::move(text)).cause()) {}
 };
 
 /// Returns text from a store or a file name in a form that is safe for a terminal (`without_controls`): it stays one
-/// line and can't control the terminal. Cuts it after about `longest` bytes.
+/// line and can't control the terminal. Cuts the text after about `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 /// Returns a record's key, made `printable` and cut, because a file may contain keys of any length.
 std::string printable_key(std::string_view key);
-/// Returns "1,234,567".
+/// Returns for example "1,234,567".
 std::string with_commas(std::uint64_t number);
-/// Returns "1 file", or "1,234 files".
+/// Returns for example "1 file", or "1,234 files".
 std::string counted(std::uint64_t number, std::string_view noun);
-/// Returns "31.2 KiB".
+/// Returns for example "31.2 KiB".
 std::string bytes_text(double bytes);
-/// Returns "1:05", or "2:03:04".
+/// Returns for example "1:05", or "2:03:04".
 std::string clock_text(double seconds);
 /// Reads "2GiB", "512M" or "1000" as a number of bytes. K, M, G and T are powers of 1024, with or without "B" or "iB".
 /// @throws UsageError.
@@ -51,7 +51,8 @@ void print(std::string_view text);
 /// Returns JSON as text. Strings that are not UTF-8 are changed by `as_json_has_it`. `indent`: spaces per level; -1:
 /// all in one line.
 std::string json_text(const Json& json, int indent);
-/// Returns a page with JSON in a script element: the text before the data, the data, and the text after it.
+/// Returns a page that consists of `before`, `data` and `after`. `data` is JSON in a script element, so each "<" in it
+/// is escaped.
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
 /// Returns the text as UTF-8, the only encoding in JSON. A byte that is not UTF-8 becomes four characters, like "\xf6".
 std::string as_json_has_it(std::string_view text);

@@ -23,7 +23,7 @@ struct Option {
   const char* name;
   Kind kind;
 };
-// For --out, either may be right: a store is a file or a folder, which the command itself checks.
+// For --out and --png, a file or a folder may be right. The command itself checks this.
 constexpr std::array options{Option{"--out", Kind::either},     Option{"--json", Kind::file},
                              Option{"--html", Kind::file},      Option{"--png", Kind::either},
                              Option{"--report", Kind::folder},  Option{"--coords", Kind::folder},
@@ -33,7 +33,7 @@ fs::path whole(const std::string& path) {
   std::error_code failed;
   fs::path full = fs::weakly_canonical(fs::absolute(path), failed);
   if (failed) full = fs::absolute(path).lexically_normal();
-  // "x/" has an empty last part.
+  // The last part of a path like "x/" is empty.
   return full.has_filename() ? full : full.parent_path();
 }
 

@@ -19,10 +19,10 @@ class Progress {
   /// Removes the bar.
   ~Progress();
 
-  /// Sets how much is done. `skipped` is the part of `done` that took no time; the rate does not count it. Call it as
-  /// often as you like: it redraws at most ten times per second.
+  /// Sets how much is done. `skipped` is the part of `done` that took no time; the rate does not count it. `set` may be
+  /// called often, because it redraws at most ten times per second.
   void set(std::uint64_t done, std::uint64_t skipped = 0);
-  /// Sets the function that describes, at each drawing, where the work is: "slide 3/12".
+  /// Sets the function that describes where the work is, for example "slide 3/12". Each drawing calls the function.
   void tell_where(std::function<std::string(std::uint64_t done)> where) { where_ = std::move(where); }
 
  private:

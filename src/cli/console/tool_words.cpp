@@ -14,9 +14,9 @@ namespace penstock::cli {
 namespace {
 
 struct ToolWord {
-  std::string_view source;   // empty: any
-  std::string_view library;  // the library's words; in the list, an entry comes before entries whose words it contains
-  std::string_view tool;     // the tool's option, or other words for it; empty: no command has an option for it
+  std::string_view source;   // empty: any source
+  std::string_view library;  // the library's words; in the list, longer words come before words that they contain
+  std::string_view tool;     // the tool's option, or other words; empty: the tool has no option for `library`
 };
 
 // All other names like `some_name` become --some-name, if the command has that option.
@@ -88,7 +88,7 @@ void set_running_command(const CLI::App& command) {
 }
 
 std::string in_tool_words(std::string text, std::string_view source) {
-  // Backquotes in replaced words become marks, so that later replacements leave these words alone.
+  // Backquotes in inserted words become marks, so that later replacements leave the inserted words alone.
   constexpr char mark = '\x01';
   for (const ToolWord& word : tool_words) {
     if (!word.source.empty() && word.source != source) continue;

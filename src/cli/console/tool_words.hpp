@@ -10,7 +10,7 @@ class App;
 
 namespace penstock::cli {
 
-/// Sets the command whose options messages may name. Call before any thread is started.
+/// Sets the command that runs. Messages may name its options. Call before any thread is started.
 void set_running_command(const CLI::App& command);
 
 /// Rewrites a message of the library for users of the tool: replaces names of the library's members by the tool's

@@ -40,7 +40,8 @@ bool has_option(const CLI::App& app, const std::string& word) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// Several short options may be in one word, and numbers are values, so only long options are recognised.
+// Only long options are recognised. A word like "-ab" may be several short options, and a word like "-1" may be a
+// value.
 bool is_long_option(std::string_view word) { return word.starts_with("--") && word.size() > 2; }
 
 }  // namespace

@@ -83,7 +83,7 @@ Pipeline sheet_pipeline(const InputStore& store, const SheetOptions& options) {
   return pipeline | select_fields(fields) | batch(16);
 }
 
-// Reads and decodes one record alone. Returns why it can't be drawn.
+// Reads and decodes a record again. Returns why the record can't be drawn.
 std::string why_not(const InputStore& store, const std::string& field, std::uint64_t index) {
   std::string cause = "it can't be resized to the sheet's cells";
   try {
@@ -142,7 +142,7 @@ Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options) {
       for (std::int32_t y = cell; y < cell + bar; ++y)
         for (std::int32_t x = 0; x < cell; ++x) canvas.set(top + y, left + x, colour);
     }
-    if (number == cells) break;  // the end of an epoch is an error if all samples are bad
+    if (number == cells) break;  // if all samples are bad, asking for the next batch throws
   }
   canvas.save(options.file);
   return sheet;

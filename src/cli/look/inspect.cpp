@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock inspect: what a store holds.
+// penstock inspect: shows what a store has in it.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -35,7 +35,7 @@ struct InspectOptions {
   SheetOptions sheet;
   std::vector<std::string> fields;
   bool field_given = false, quiet = false, all = false;
-  bool sheet_given = false;  ///< options of the contact sheet were given, so --png draws one even for slides
+  bool sheet_given = false;  ///< --count or --cell was given, so --png draws a contact sheet even of slides
   SlideFlags slides;
   std::int32_t picture_side = SlidePictureOptions().side;
 };
@@ -72,7 +72,7 @@ ClassNames names_of_labels(const Schema& schema) {
   return slot ? schema[*slot].classes : ClassNames();
 }
 
-// Returns a hint if it is not certain what the store's values are; otherwise empty.
+// Returns a hint if it is not certain what the store's values are; otherwise an empty text.
 std::string hint_of(const InputStore& store) {
   if (!store.guess().empty()) return store.guess();
   return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"

@@ -95,8 +95,8 @@ class Looking {
     }
   }
 
-  // Counts the orientation. Errors of this reader don't count as damage of the image, because decoding may not need
-  // what is damaged.
+  // Counts the orientation. If the orientation can't be read, the image does not count as unreadable, because decoding
+  // may not need the damaged part.
   void look_at_orientation(std::span<const std::byte> jpeg) {
     try {
       if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];
@@ -112,7 +112,7 @@ class Looking {
   bool labels_ = false;
   InputStore::Reader reader_;
   std::unique_ptr<ImageDecoding> decoding_;
-  std::set<std::string> lacking_;  ///< kinds of images that can't be decoded
+  std::set<std::string> lacking_;  ///< kinds of images that the library can't decode
   Findings found_;
 };
 

@@ -93,7 +93,7 @@ class Verifier {
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t read() const noexcept { return done_; }
-  /// After an early end: returns the index of a record. All records before that record were read.
+  /// If a signal ended the run: returns a number n. The records below n were all read.
   std::uint64_t first_unread() const noexcept { return first_unread_; }
   /// Returns the signal that ended the run early, or 0.
   int signal() const noexcept { return signal_; }
@@ -169,7 +169,7 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Refuses records that are larger than a loader accepts.
+  // Throws the error for a record that is larger than a loader accepts.
   [[noreturn]] void refuse_size(const std::string& what) const {
     throw Error(
         Errc::limit_exceeded,
@@ -260,7 +260,7 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   for (const std::string& line : store.passed_over()) out += "\n" + line;
   for (const std::string& line : store.left_out())
     if (line.starts_with("left out: the field"))
-      out += "\n" + printable(line);  // no other line shows that a field is left out
+      out += "\n" + printable(line);  // nothing else in the output shows that a field is left out
   print(out + "\n");
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Finds the files and folders next to slides that are parts of a slide. These are the folder "x" of x.mrxs and x.dcm,
-// "_x_" of x.vsi, and the files of a VMS or VMU slide x.vms, like "x(0,1).jpg", "x_map2.jpg", "x_macro.jpg", "x.opt".
+// "_x_" of x.vsi, and the files of a slide x.vms or x.vmu, like "x(0,1).jpg", "x_map2.jpg", "x_macro.jpg", "x.opt".
 class Parts {
  public:
   explicit Parts(const std::vector<std::string>& slides) {
@@ -52,7 +52,7 @@ std::vector<std::string> slides_of_folder(const std::string& folder, SkippedEntr
   for (const std::string& name : listing.others)
     if (!parts.has_file(name) && !is_beside_shards(name)) here.add_file(name);
   std::error_code failed;
-  for (const std::string& name : listing.folders)  // a folder that is a store does not count
+  for (const std::string& name : listing.folders)  // a folder that is an LMDB does not count
     if (!parts.has_folder(name) && !is_beside_shards(name) && !fs::exists(fs::path(folder) / name / "data.mdb", failed))
       here.add_folder();
   passed_over.add(here);

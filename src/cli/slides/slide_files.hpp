@@ -10,15 +10,16 @@ namespace penstock::cli {
 
 struct WantedSlides {
   std::vector<std::string> files = {};
-  SkippedEntries passed_over = {};  ///< other files in the slides' folders
+  SkippedEntries passed_over = {};  ///< other files and folders in the folders that were named
 };
 
-/// Returns the slides that arguments name. An argument is a file, a pattern of files, or a folder; in a folder, the
-/// files with slides' extensions count. Sorts the slides of each argument by the bytes of their paths. @throws
+/// Returns the slides that arguments name. An argument is a file, a pattern of files, or a folder. In a folder, only
+/// files with extensions of slides are taken. Sorts the slides of each argument by the bytes of their paths. @throws
 /// penstock::Error if an argument names no slide.
 WantedSlides slide_files(const std::vector<std::string>& arguments);
 
-/// Returns how many files were skipped, by extension, and what to do; empty if none was.
+/// Describes how many files and folders were skipped, by extension, and says what to do. Returns an empty text if
+/// nothing was skipped.
 std::string passed_over_text(const SkippedEntries& passed_over);
 
 }  // namespace penstock::cli

@@ -24,19 +24,20 @@ struct SlideFlags {
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
   bool leave_out_unlisted = false, regions_may_miss = false, coords_of_any_size = false;
-  std::vector<const CLI::Option*> options;  ///< the options of these settings; set by add_slide_options
+  std::vector<const CLI::Option*> options;  ///< set by add_slide_options and add_index_option
 
-  /// Returns the first of these options that was given, like "--size"; empty if none was given.
+  /// Returns the first of `options` that was given, like "--size". Returns an empty text if no option was given.
   std::string first_given() const;
 };
 
-/// Adds options for all settings, in a group of the help if `group` is set.
+/// Adds the options of all settings except `index`. If `group` is not empty, --help shows the options in that group.
 void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
 /// Adds --index.
 void add_index_option(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
-/// Returns the slides at `paths`, cut as the flags require. @throws UsageError for options that contradict each other.
+/// Returns the slides at `paths`, cut as the flags require. @throws UsageError for options that contradict each other;
+/// penstock::Error.
 Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths);
 
 /// Adds --picture-side.

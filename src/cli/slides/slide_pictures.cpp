@@ -29,8 +29,8 @@ namespace penstock::cli {
 
 namespace {
 
-// While it lives, a thread of its own shows the progress of work on other threads. If the system starts no such thread,
-// nothing is shown.
+// While this object lives, its thread shows the progress of work on other threads. If the system can't start the
+// thread, nothing is shown.
 class ProgressThread {
  public:
   ProgressThread(Progress& progress, const std::atomic<std::size_t>& done) {
@@ -67,7 +67,7 @@ std::string as_file_name(const std::string& name) {
 
 std::string picture_in(const std::string& folder, const std::string& slide) {
   std::string file = folder;
-  // A name is a path if files of several folders have the same name.
+  // A slide's name is a path if files in several folders have the same file name.
   for (const std::filesystem::path& part : std::filesystem::path(slide).relative_path())
     file += "/" + (part == ".." ? "__" : as_file_name(part.string()));
   return file + ".png";

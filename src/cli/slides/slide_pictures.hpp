@@ -21,25 +21,26 @@ struct SlidePictures {
     std::string slide, cause;
   };
   std::vector<Drawn> drawn;
-  std::vector<NotDrawn> not_drawn;  ///< slides that were opened and failed later
+  std::vector<NotDrawn> not_drawn;  ///< slides that could be opened but not drawn
 };
 
 /// Returns DIR/NAME.png for a slide's name, in which a '/' makes a folder.
 std::string picture_in(const std::string& folder, const std::string& slide);
 
 struct DrawingOptions {
-  std::function<std::string(const SlideInfo&)> file_of;  ///< the PNG for a slide's picture
+  std::function<std::string(const SlideInfo&)> file_of;  ///< returns the PNG's path for a slide
   std::function<bool(const SlideInfo&)> wanted = {};     ///< empty: all slides are wanted
   std::int32_t side = 1024;
   bool caption = true;   ///< text below the slide
   unsigned threads = 0;  ///< 0: the number of cores
   bool quiet = false;    ///< no progress
 };
-/// Draws all slides that are wanted and could be opened. Creates folders. @throws penstock::Error if a file can't be
-/// written.
+/// Draws all slides that are wanted and could be opened. Creates missing folders. @throws penstock::Error if a file
+/// can't be written.
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
 
-/// Returns "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.
+/// Returns a line for each slide that could not be drawn. Then, if there are pictures, a line like "3 pictures: a/x.png
+/// ... a/z.png".
 std::vector<std::string> picture_lines(const SlidePictures& pictures);
 /// Adds the lists "pictures" and "not_drawn".
 void add_pictures(Json& json, const SlidePictures& pictures);

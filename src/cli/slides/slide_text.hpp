@@ -9,13 +9,14 @@
 
 namespace penstock::cli {
 
-/// Returns the image of a slide's grid: "2000x1500 pixels of level 1".
+/// Describes the image that a slide's grid divides, for example "2000x1500 pixels of level 1".
 std::string image_text(const SlideInfo& slide);
 /// Describes a slide in one line: "slide a: 2000x1500 pixels, tiles of 256x256, JPEG; ...".
 std::string slide_text(const SlideInfo& slide);
-/// Returns why a slide can't be read. If the fault is in a file of regions, or in a list, names that file.
+/// Returns why a slide can't be read. If the fault is in another file than the slide's, for example in a file of
+/// regions, names that file.
 std::string failure_text(const SlideInfo& slide);
-/// Describes a slide for programs.
+/// Describes a slide as JSON.
 Json slide_json(const SlideInfo& slide);
 
 }  // namespace penstock::cli

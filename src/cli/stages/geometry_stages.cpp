@@ -15,7 +15,8 @@ namespace {
 constexpr Parameter image_fields{"field", "image,mask|mask:nearest"};
 constexpr Parameter image_size{"size", size_hint, true};
 
-// The first field is an image. The fields after it, and fields with ":nearest", are masks.
+// A field with ":nearest" is a mask. Without ":nearest", the first field of the list is an image, and later fields are
+// masks.
 ImageFields fields_of(const Arguments& a) {
   constexpr std::string_view by_nearest = ":nearest";
   if (!a.given("field")) return "image";

@@ -13,7 +13,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Returns the whole of `text` as a number, or nothing.
+// Reads `text` as a number. Returns nothing if `text` is not a finite number, or has more than the number in it.
 template <class T>
 std::optional<T> parse(std::string_view text) {
   T value{};

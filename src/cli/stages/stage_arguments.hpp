@@ -24,18 +24,19 @@ struct Parameter {
 /// The hint of a parameter that `Arguments::size` reads.
 inline constexpr std::string_view size_hint = "N|HxW";
 
-/// Part of the text of `--stages`, and where it begins (from 0).
+/// A part of the text of `--stages`, and where in that text the part begins (counted from 0).
 struct Word {
   std::string_view text;
   std::size_t at = 0;
 };
 
 /// The arguments of one stage, bound to its parameters. If the argument is missing, a getter with a default returns the
-/// default. A getter without one may be called only for a required parameter.
+/// default. For a parameter that is not required, call a getter with a default.
 /// @throws UsageError, which shows the place in the text, if the argument does not have the getter's form.
 class Arguments {
  public:
-  /// `line`: the whole text, for messages. @throws UsageError for unknown, repeated, missing or too many arguments.
+  /// `line`: the whole text of `--stages`, for messages. @throws UsageError for unknown, repeated, missing or too many
+  /// arguments.
   Arguments(std::string_view line, const Word& stage, const std::vector<Word>& words,
             const std::vector<Parameter>& parameters);
 
@@ -53,7 +54,7 @@ class Arguments {
   std::array<double, 2> pair(std::string_view name, std::array<double, 2> otherwise) const;
   std::vector<std::uint64_t> counts(std::string_view name) const;
   std::vector<std::string> names(std::string_view name) const;
-  /// Returns the position of the given value in `choices`.
+  /// Returns the position of the argument in `choices`, or `otherwise` if the argument is missing.
   std::size_t choice(std::string_view name, std::initializer_list<std::string_view> choices,
                      std::size_t otherwise = 0) const;
 

@@ -31,8 +31,9 @@ struct ParsedStage {
 };
 
 /// Parses `decode_jpeg | random_resized_crop 224 scale=0.2,1 | random_flip | batch 64`: stages by their C++ names
-/// between bars, with arguments by position or as name=value. The field is `image` unless one is given. The result's
-/// words are parts of `text`. @throws UsageError that shows the place and lists the known names.
+/// between bars, with arguments by position or as name=value. A stage that works on an image takes the field `image` if
+/// the text names no field. The result's words are parts of `text`. @throws UsageError, which shows the place. For an
+/// unknown stage, the message lists the known names.
 std::vector<ParsedStage> parse_stages(std::string_view text);
 
 /// Returns a line per stage, for --help.

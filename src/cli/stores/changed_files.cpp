@@ -40,7 +40,7 @@ fs::file_time_type time_of(const StoreToWrite& store) {
   return latest;
 }
 
-// Collects the first few names, and counts all of them.
+// Collects the first few names, and counts all names.
 class Names {
  public:
   void add(std::string name) {

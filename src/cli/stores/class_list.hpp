@@ -12,8 +12,8 @@ namespace penstock::cli {
 
 void add_classes_option(CLI::App& command, std::string& path);
 
-/// Returns the classes that `path` names: a text file with a name per line, or a store. None for an empty path.
-/// `isolate`: see InputStoreOptions, for HDF5 files. @throws UsageError if a store has no names of classes;
+/// Returns the classes of the text file (*.txt, a name per line) or store at `path`. Returns no classes if `path` is
+/// empty. `isolate`: see InputStoreOptions, for HDF5 files. @throws UsageError if a store has no names of classes;
 /// penstock::Error.
 ClassNames read_classes(const std::string& path, bool isolate = false);
 

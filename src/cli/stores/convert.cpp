@@ -44,7 +44,7 @@ struct ConvertResult {
   std::vector<std::string> notes;  ///< how the old store was read, and what of it the new store lacks
 };
 
-// Returns a name for a dataset that differs from the names of the fields and their groups.
+// Returns a name for the dataset of keys. The name differs from the names of all fields and their groups.
 std::string free_name(const Schema& schema) {
   std::string name = "key";
   const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };

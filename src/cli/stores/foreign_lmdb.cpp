@@ -20,7 +20,7 @@ std::vector<std::uint64_t> looked_at(std::uint64_t size) {
   return indices;
 }
 
-// Returns for how many of the records `is_one` is true. Records that can't be read don't count.
+// Returns how many of the records have values for which `is_one` is true. Records that can't be read don't count.
 template <class Judge>
 std::size_t count_of(const LmdbSource& source, const std::vector<std::uint64_t>& indices, const Judge& is_one) {
   std::size_t count = 0;
@@ -40,7 +40,7 @@ std::size_t datums(const std::string& path, const std::vector<std::uint64_t>& in
     const LmdbSource source(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false});
     return count_of(source, indices, [](std::span<const std::byte> image) { return !image.empty(); });
   } catch (const Error&) {
-    return 0;  // none of its first records holds an image
+    return 0;  // the store's first records are no Datums with images
   }
 }
 

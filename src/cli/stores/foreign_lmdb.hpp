@@ -10,13 +10,13 @@ namespace penstock::cli {
 
 /// What the values of an LMDB from other software look like.
 enum class ForeignValues : std::uint8_t {
-  images,  ///< encoded images without a header; or there are no values at all
+  images,  ///< encoded images without a header; also if the store has no values
   datums,  ///< Caffe's Datum
   unknown,
 };
 
-/// Decides by the majority of 16 values, spread over the store at `path`, which `raw` has open. @throws
-/// penstock::Error.
+/// Looks at up to 16 values, spread evenly over the store, and decides by the majority of them. `raw` is the opened
+/// store, `path` its path. @throws penstock::Error.
 ForeignValues look_at_values(const LmdbSource& raw, const std::string& path);
 
 }  // namespace penstock::cli

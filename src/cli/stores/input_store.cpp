@@ -37,7 +37,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
 }
 
-// Returns the names of the attributes, except those that Penstock understands.
+// Returns the names of the attributes that Penstock does not understand.
 std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   std::set<std::string> objects{"/"}, named;
   const Schema schema = source.schema();
@@ -62,7 +62,7 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   return names;
 }
 
-// Returns a line for each of the first slides, and a line with the number of other slides.
+// Returns a line for each of the first slides. If there are more slides, the last line has their number.
 std::vector<std::string> notes_of_slides(const SlideSource& source) {
   constexpr std::size_t most = 10;
   std::vector<std::string> lines;
@@ -76,7 +76,7 @@ std::vector<std::string> notes_of_slides(const SlideSource& source) {
   return lines;
 }
 
-// An option without any effect is a mistake of the user.
+// Refuses options that have no effect on a store of this kind. Such an option is a mistake of the user.
 void require_fitting(const std::string& path, std::string_view kind, const InputStoreOptions& options) {
   const auto refuse = [&](std::string_view option, std::string_view stores) {
     throw UsageError(
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     return hdf5->block_ends();
   } catch (const Error& error) {
     if (error.code() != Errc::limit_exceeded) throw;
-    return {};  // no file is large enough for all chunks: most were never written, and take no time to read
+    return {};  // most chunks were never written, and take no time to read
   }
 }
 

@@ -27,24 +27,27 @@ struct InputStoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< for an LMDB: automatic, records, raw, datum
   bool isolate = false;              ///< for an HDF5 file: another process reads it
-  /// The command line's option that set `isolate`; empty: none did. Only HDF5 stores accept this option.
+  /// The command line's option that set `isolate`; empty if no option did. Stores other than HDF5 refuse such an
+  /// option.
   const char* isolate_option = "";
   FileAccess access = FileAccess::map;  ///< how files are read
   std::string key = {};                 ///< for HDF5 and tables: the dataset or column of keys; empty: the store's own
-  /// Names of the wanted fields, in this order; empty: all. Other fields are not opened, if the store allows that.
+  /// Names of the wanted fields, in this order; empty: all fields. Other fields are not opened, if the store allows
+  /// that.
   std::vector<std::string> fields = {};
-  const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or nothing given: into the file's own tiles
+  const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or no flag given: see InputStore
 };
 
 using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source, SlideSource>;
 
 /// The store that the tool reads. It is an LMDB, a folder of files, tar shards of WebDataset, HDF5 files, whole-slide
-/// images, or text tables (by their names: *.csv, *.tsv, *.tab). The kind is found by looking at the path. Records of
-/// slides are the tiles of the file; if there are several slides, the first one's tile size is used. Values of an LMDB
-/// from other software are read as what most of them look like. Any thread.
+/// images, or text tables (by their names: *.csv, *.tsv, *.tab). The kind is found by looking at the path. If no flag
+/// says how slides are cut, each record is a square as large as a tile of the first readable slide's file. If such
+/// tiles would have sides of more than 1024 pixels, or the file has no tiles, the size is that of `Slides`. Values of
+/// an LMDB from other software are read as the kind that most of them look like. Any thread.
 class InputStore {
  public:
-  /// @throws penstock::Error, and UsageError for options of a different kind of store.
+  /// @throws penstock::Error, and UsageError for options of a different kind of store or an unknown field.
   explicit InputStore(const std::string& path, const InputStoreOptions& options = {});
 
   const char* kind() const noexcept;
@@ -56,43 +59,45 @@ class InputStore {
   /// If the store is a folder of files, returns the record's file, relative to that folder; otherwise empty.
   std::string file_of(std::uint64_t index) const;
   /// Divides the records into runs. One thread should read all records of a run. Returns where each run ends; the last
-  /// run ends at `size`. Empty: threads may read any records.
+  /// run ends at `size`. If the result is empty, each thread may read any records.
   std::vector<std::uint64_t> block_ends() const;
-  /// Describes how the store's fields are read if there is more than one way, in a line each.
+  /// Describes how the store is read, in lines: a guess at its values, its first slides, or what the source says about
+  /// its fields.
   std::vector<std::string> notes() const;
-  /// Lists records that are known to be unreadable without being read, because their values are in files that are
-  /// missing or cut off. Describes the first few, in a line each.
+  /// Lists stretches of records that can't be read because their values are in other files that are missing or cut off.
+  /// Opening the store has found them. Only the first few have a line.
   std::vector<std::string> faults() const;
   /// Returns other files that the store's values come from, as the store names them.
   std::vector<std::string> other_files() const;
-  /// Returns the source of slides; null if it is not a store of slides.
+  /// Returns the source of slides; null for a store of any other kind.
   const SlideSource* slides() const;
   /// Returns the field whose numbers are classes: label, or else the only field with names for its numbers. @throws
-  /// UsageError.
+  /// UsageError if there is no such field.
   std::string class_field() const;
   /// Lists what is in the store and is not read, and other files in its folder, in a line each.
   std::vector<std::string> left_out() const;
   /// Lists files in the store's folder that are not records, and what to do, in a line each. `left_out` includes these
   /// files.
   std::vector<std::string> passed_over() const;
-  /// Returns the classes of a folder of files that have no file.
+  /// For a folder of files, returns the classes without a file; otherwise empty.
   std::vector<std::string> empty_classes() const;
   /// Returns a pipeline of the store. With `classes`, the numbers of `class_field` become the numbers of these classes:
   /// by name, or unchanged if the store has no names.
   /// @throws UsageError, and Error(schema_mismatch) for a class that is not in `classes`.
   Pipeline pipeline(const ClassNames& classes = {}) const;
-  /// Returns whether every record has a checksum, which reading compares unless InputStoreOptions disable that.
+  /// Returns whether every record has a checksum. Reading compares it if `InputStoreOptions::checksums` is true.
   bool checksums() const;
-  /// Returns how the values of an LMDB are read: "records", "raw" or "datum"; otherwise empty.
+  /// Returns how the values of an LMDB are read: "records", "raw" or "datum". Returns "" for other stores.
   const char* values() const noexcept;
-  /// Returns whether the values of an LMDB are read as bare bytes by guess, although they don't look like images.
+  /// Returns whether it is unknown what the values of an LMDB are: they look neither like images nor like Datums.
+  /// Reading returns them as bare bytes.
   bool values_unknown() const noexcept { return values_unknown_; }
-  /// Call at the end of reading. @throws Error(invalid_argument) if a process has written to the store during that time
-  /// without noticing the reader.
+  /// Call at the end of reading. @throws Error(invalid_argument) if the store is an LMDB, and a process has written to
+  /// it since it was opened.
   void require_unchanged() const;
   /// @throws UsageError, with what to do, if `values_unknown()`.
   void require_known_values() const;
-  /// Describes in a line how ambiguous values were read; empty if they were not ambiguous.
+  /// Returns a line if the values of an LMDB are read as Caffe's Datums because they look like these; otherwise empty.
   std::string guess() const;
 
   /// Reads one record after the other; one thread at a time.
@@ -121,21 +126,21 @@ class InputStore {
   OpenedStore source_;
 };
 
-/// Returns the bytes of a field of a record, which may have more fields than the wanted ones. If the record has the
-/// schema `wanted`, finds the field by its slot in `wanted`; otherwise by its name.
+/// Returns the bytes of field `slot` of `wanted` in a record. The record may have more fields than `wanted`. If the
+/// field has another slot in the record, finds it by its name.
 std::span<const std::byte> bytes_of(const Sample& sample, const Schema& wanted, std::size_t slot);
 
-/// Lists the files of a folder that are not records, in a line each. `labels` is the file of their labels, if there is
-/// one.
+/// Counts the files of a folder that are not records, in a line for each reason. `labels`: the path of the file with
+/// the labels; empty if there is no such file.
 std::vector<std::string> files_left_out(const FilesSource& files, const std::string& labels);
 
-/// @throws UsageError, which names the existing fields.
+/// Throws UsageError, which names the existing fields.
 [[noreturn]] void refuse_field(const std::string& field, const Schema& schema);
 
 /// Returns whether the schema has a field of that name that holds encoded images, u8[?].
 bool holds_encoded(const Schema& schema, const std::string& field);
 
-/// @throws UsageError, which names the existing fields.
+/// @throws UsageError, which names the existing fields, if `schema` lacks the field.
 void require_field(const Schema& schema, const std::string& field);
 
 }  // namespace penstock::cli

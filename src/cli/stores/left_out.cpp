@@ -11,7 +11,7 @@ namespace penstock::cli {
 
 namespace {
 
-// @throws Error(corrupt), without a file, if a member is missing.
+// Returns the tile of a line. @throws Error(corrupt), which names no file, if a member is missing or has another type.
 LeftOutTile parsed(const Json& json) {
   if (!has_texts(json, {"key", "file", "slide", "code", "cause"}) || !json.value("whole_slide", Json()).is_boolean())
     throw Error(Errc::corrupt, "a line lacks what one has");
@@ -74,7 +74,7 @@ void LeftOut::note(const LeftOutTile& tile) {
     differs_ = true;  // a run that tried the tile again, and was stopped, has listed it a second time
     return;
   }
-  // Stored in the form that reading the file back gives, so that this run and a later one report the same.
+  // Stores the name of the slide as a later run reads it from the file, so that both runs report the same.
   const std::string slide = as_json_has_it(tile.slide);
   if (tile.whole_slide) slides_[slide].push_back(tiles_.size());
   tiles_.push_back(tile);

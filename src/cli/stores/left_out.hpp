@@ -27,19 +27,19 @@ struct LeftOutTile {
   std::string slide = {};             ///< the slide's name, with which its tiles' keys begin
   bool whole_slide = false;           ///< nothing of the slide could be read
   std::size_t level = 0;              ///< the level that the tile is made of
-  std::int64_t x = 0, y = 0;          ///< its top left pixel at level 0
+  std::int64_t x = 0, y = 0;          ///< the tile's top left pixel at level 0
   std::string code = {}, cause = {};  ///< as in Error
 };
 Json to_json(const LeftOutTile& tile);
 /// Returns for example "slides/a.svs, level 0, x 512, y 1024: corrupt: ...".
 std::string to_text(const LeftOutTile& tile);
 
-/// The tiles and slides that a job has left out so far, in a file next to its store, a JSON line each. A run that
-/// continues the job leaves them out again. So the store is the same as after an undisturbed run, even if the tiles
-/// have become readable. One thread at a time.
+/// The tiles and slides that a job has left out so far. A file next to the job's store has a JSON line for each. A run
+/// that continues the job leaves them out again. So the store is the same as after an undisturbed run, even if the
+/// tiles have become readable. One thread at a time.
 class LeftOut {
  public:
-  /// Reads the existing file. An incomplete line does not count. Writes nothing.
+  /// Reads the existing file. An incomplete last line does not count. Writes nothing. @throws penstock::Error.
   explicit LeftOut(std::string file);
 
   /// Returns what was left out, in the order in which it was added. Until `replace`, this includes tiles and slides
@@ -50,9 +50,9 @@ class LeftOut {
   bool has(std::string_view key) const;
   /// Forgets all tiles and slides, so that they are tried again. The file keeps them until `replace`.
   void ask_again();
-  /// Adds a tile, unless it is already there.
+  /// Adds a tile if it is not in the list.
   void add(LeftOutTile tile);
-  /// Notes that the tile could be read after all. If its slide was left out as a whole, the slide no longer is.
+  /// Notes that the tile could be read after all. If its slide was left out as a whole, removes the slide, too.
   void remove(std::string_view key);
   /// Makes everything added so far survive a kill, and a crash of the machine.
   void commit();
@@ -76,9 +76,9 @@ class LeftOut {
   std::unordered_map<std::string, std::vector<std::size_t>> slides_;
 };
 
-/// A sink that skips samples that were left out before. It saves newly left out samples before the sink commits later
-/// ones. `may_have`: the sink takes samples in any order, so it may already have a sample that is listed as left out.
-/// That happens if a run tried the sample again and was then stopped.
+/// A sink that skips samples that were left out before. It commits the list of left out samples before it commits
+/// `sink`. `may_have`: `sink` takes samples in any order, so it may have a sample that is listed as left out. That
+/// happens if a run tried the sample again and was then stopped.
 template <Sink S>
 class SkippingSink {
  public:
@@ -119,7 +119,7 @@ class SkippingSink {
   S& sink_;
   LeftOut& left_out_;
   const bool may_have_;
-  std::unordered_set<std::uint64_t> skipped_;  // positions, because `has` may be called twice
+  std::unordered_set<std::uint64_t> skipped_;  // positions, because `has` may be called twice for one
 };
 
 }  // namespace penstock::cli

@@ -26,7 +26,7 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
 
 struct Folder {
   bool is_out = false;
-  std::set<std::string, std::less<>> links = {};  // also entries whose kind the file system doesn't report
+  std::set<std::string, std::less<>> links = {};  // and entries whose kind the file system doesn't report
 };
 
 Folder look_at(const fs::path& path, const fs::path& root) {

@@ -44,8 +44,8 @@ LmdbValues values_of(const std::string& text) {
   return LmdbValues::automatic;
 }
 
-// Opens an LMDB. Replaces the library's advice for an unfinished store, which names an option that the tool doesn't
-// have.
+// Opens an LMDB. For an unfinished store, replaces the library's advice. That advice names an option that the tool
+// doesn't have.
 LmdbSource open_lmdb(const Lmdb& options) {
   try {
     return LmdbSource(options);
@@ -173,8 +173,8 @@ void require_readable(const SlideSource& opened) {
     throw Error(*opened.slides().front().failure);
 }
 
-// Opens slides, cut as the flags specify. Without flags, cuts them into their own tiles, so that each tile is read
-// once.
+// Opens slides, cut as the flags specify. Without flags, cuts them into squares of the size of the first readable
+// slide's own tiles, so that each of these tiles is read once.
 SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::string& passed_over) {
   WantedSlides files = slide_files({path});
   passed_over = passed_over_text(files.passed_over);
@@ -198,8 +198,8 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   return opened;
 }
 
-// Throws. If the store was written in shards, the message names the shards, because their names differ from X.tar or
-// X.h5.
+// Throws Error(not_found). If the store was written in shards, the message names the shards, because their names differ
+// from X.tar or X.h5.
 [[noreturn]] void refuse_missing(const std::string& path) {
   std::string hint;
   for (const std::string extension : {".tar", ".h5"}) {

@@ -7,8 +7,8 @@
 
 namespace penstock::cli {
 
-/// Opens the path as the kind of store that it looks like. Sets `passed_over` to a line about other files in a folder
-/// of shards, HDF5 files or slides; empty: there are none. @throws penstock::Error, UsageError.
+/// Opens the path as the kind of store that it looks like. If a folder of HDF5 files or slides has other files, sets
+/// `passed_over` to a line about them. @throws penstock::Error, UsageError.
 OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over);
 
 }  // namespace penstock::cli

@@ -13,11 +13,11 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns the number of places along a side.
+// Returns the number of places of `size` pixels along a side of `side` pixels.
 std::uint64_t places(std::int64_t side, std::int64_t size, std::int64_t stride, SlideEdges edges) {
   if (side < 1) return 0;
   if (edges == SlideEdges::drop) return side < size ? 0 : static_cast<std::uint64_t>((side - size) / stride) + 1;
-  // The places cover the whole side, and each place has at least one pixel of it.
+  // Takes as many places as are needed to reach the side's end. Each place has at least one pixel of the side.
   const std::int64_t cover = side <= size ? 1 : (side - size + stride - 1) / stride + 1;
   return static_cast<std::uint64_t>(std::min(cover, (side + stride - 1) / stride));
 }
@@ -131,7 +131,7 @@ GridPlace Grid::place(std::uint64_t number) const noexcept {
     return {static_cast<std::uint64_t>(listed.x), static_cast<std::uint64_t>(listed.y)};
   }
   if (kept_.empty()) return place_of_all(number);
-  // The last group that begins at or before the wanted place.
+  // Finds the last group of words that has at most `number` kept places before it.
   const auto group = std::upper_bound(kept_before_.begin(), kept_before_.end(), number) - kept_before_.begin() - 1;
   std::uint64_t left = number - kept_before_[static_cast<std::size_t>(group)];
   std::uint64_t at = static_cast<std::uint64_t>(group) * words_together;

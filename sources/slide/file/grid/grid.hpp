@@ -24,7 +24,7 @@ struct GridPlace {
 /// The places of one slide, and their order. A value.
 class Grid {
  public:
-  static constexpr std::uint64_t square = 8;  ///< places per side
+  static constexpr std::uint64_t square = 8;  ///< places per side of a square
 
   Grid() = default;
   Grid(std::int64_t width, std::int64_t height, std::int64_t size, std::int64_t stride, SlideEdges edges,
@@ -41,7 +41,7 @@ class Grid {
   static Grid of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order);
 
   void put(EntryWriter& to) const;
-  /// @throws Error(corrupt), without a file, if the bytes describe an impossible grid.
+  /// @throws Error(corrupt), which names no file, if too few bytes are left, or they describe an impossible grid.
   static Grid get(EntryReader& from);
 
   std::uint64_t size() const noexcept {
@@ -55,11 +55,12 @@ class Grid {
   /// Leaves out places. `wanted` has a value for each of the size() places: whether the place stays. Takes a little
   /// more than a bit of memory per place.
   void keep(const std::vector<bool>& wanted);
-  /// Returns a bit per place of the whole grid, set if the place is kept. Empty if all places are kept.
+  /// Returns a bit per place of the whole grid, set if the place is kept. Returns an empty span for a list, or if
+  /// `keep` was never called.
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
-  /// Returns a place; `number` is below size(). See GridPlace for places of a list.
+  /// Returns place `number`, which must be below size(). See GridPlace for places of a list.
   GridPlace place(std::uint64_t number) const noexcept;
-  /// Returns a place by its number among all places, including the places that were left out. `number` is below
+  /// Returns a place by its number among all places, including the places that were left out. `number` must be below
   /// columns() * rows().
   GridPlace place_of_all(std::uint64_t number) const noexcept;
   /// Returns a place's number among all places, including the places that were left out.
@@ -71,9 +72,10 @@ class Grid {
   bool keeps(std::uint64_t number) const noexcept {
     return kept_.empty() || (kept_[number / word] >> number % word & 1) != 0;
   }
-  /// Returns the number of rows, or of squares. For a grid, rows and squares without a kept place count, too.
+  /// Returns the number of rows, or of squares with `SlideOrder::squares`. For a list, only rows or squares that
+  /// have places count. Otherwise, rows or squares without a kept place count, too.
   std::uint64_t ends() const noexcept;
-  /// Appends, for each row or square that has places, the number of places up to its end, plus `first`.
+  /// For each row or square that has kept places, appends the number of kept places up to its end, plus `first`.
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
@@ -84,11 +86,11 @@ class Grid {
 
   static constexpr std::uint64_t word = 64, words_together = 8;
   std::uint64_t columns_ = 0, rows_ = 0, kept_size_ = 0;
-  std::vector<std::uint64_t> kept_;         // a bit per place; empty: all are kept
+  std::vector<std::uint64_t> kept_;         // a bit per place; if empty, all places are kept
   std::vector<std::uint64_t> kept_before_;  // number of kept places before each group of `words_together` words
   SlideOrder order_ = SlideOrder::rows;
   bool is_list_ = false;
-  std::int64_t stride_ = 1;     // for a list: see `of_list`
+  std::int64_t stride_ = 1;     // used only for a list, see `of_list`
   std::vector<Listed> listed_;  // the places of a list, in order
 };
 

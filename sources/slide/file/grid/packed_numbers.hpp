@@ -20,7 +20,8 @@ class PackedNumbers {
   PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
 
   unsigned bits() const noexcept { return bits_; }
-  /// Returns whether there are at least `count` numbers, and none of the first `count` is above `most`.
+  /// Returns whether the numbers have 1 to 8 bits, there are at least `count` numbers, and none of the first `count` is
+  /// above `most`.
   bool holds(std::size_t count, std::uint64_t most) const noexcept {
     if (bits_ < 1 || bits_ > 8 || count / word > words_.size() || words_.size() < (count * bits_ + word - 1) / word + 1)
       return false;

@@ -34,7 +34,7 @@ class Elements {
  public:
   explicit Elements(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // Returns the identifier of the series; empty if the bytes lack it.
+  // Returns the identifier of the series. Returns an empty text if the bytes lack the identifier.
   std::string series() {
     while (next()) {
       if (depth_ != 0 || tag_.group == item.group) continue;

@@ -31,7 +31,7 @@ std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 FileMark mark_of(int descriptor, const std::string& path);
 /// @throws like mark_of.
 FileDigest sample_of(int descriptor, const std::string& path);
-/// Returns Error(io), which says that the file is not the one that was opened first.
+/// Returns an Error(io) which says that the file was changed or replaced since it was opened.
 Error changed_error(const std::string& path);
 
 }  // namespace penstock::slide

@@ -18,8 +18,8 @@ namespace penstock::slide {
 /// @throws Error(not_found | io).
 FileDigest sample_of_all(const std::vector<std::string>& files);
 
-/// Returns the files of a MIRAX slide "X.mrxs", which are in the folder "X", in the order of their names; none if the
-/// folder does not exist.
+/// Returns the other files of the MIRAX slide "X.mrxs". They are in the folder "X". The result is sorted by name, and
+/// is empty if the folder can't be listed.
 std::vector<std::string> files_of_mirax(const std::string& path);
 
 /// Finds DICOM files by their series. Lists each folder once, and looks into each of the folder's files once.
@@ -32,15 +32,16 @@ class DicomFolders {
     std::string identifier;  ///< empty: the file is not part of a series
     friend auto operator<=>(const Series&, const Series&) = default;
   };
-  /// @throws Error(not_found | io).
+  /// Returns the series of a file. @throws Error(not_found | io).
   Series series_of(const std::string& path);
-  /// Returns all files of the series, in the order of their names, except the one at `path`.
+  /// Returns the files of a series, except the one at `path`, sorted by name. `series` must be a result of `series_of`
+  /// that has an identifier.
   std::vector<std::string> others_of(const Series& series, const std::string& path) const;
 
  private:
   using Folder = std::pair<dev_t, ino_t>;
   void list(const Folder& folder, const std::string& path);
-  // Names of the files of each series, per folder.
+  // Paths of the files of each series, per folder.
   std::map<Folder, std::map<std::string, std::vector<std::string>>> folders_;
 };
 

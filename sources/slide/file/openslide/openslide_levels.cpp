@@ -41,7 +41,7 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
          ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + version_4_advice();
 }
 
-// Returns a property's number of pixels. An impossible value counts as missing, which is 0.
+// Returns a property's number of pixels; 0 if the property is missing, or its value is impossible.
 std::int64_t pixels_of_property(const OpenSlideLibrary& library, OpenSlideHandle* handle, const char* name) {
   const char* const text = library.get_property_value(handle, name);
   constexpr double most = 2147483647;

@@ -17,12 +17,13 @@ struct CloseHandle {
 };
 using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
 
-/// @throws Error(corrupt) with OpenSlide's message if it can't open the file.
+/// Opens a slide. @throws Error(corrupt) if OpenSlide can't open the file. The error has OpenSlide's message, if there
+/// is one.
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
 
 /// Describes a slide as OpenSlide reports it. Sets `unreadable` of each level of which OpenSlide would give wrong
-/// pixels. These are levels whose images are stored mirrored or turned. Before version 4 they are also levels smaller
-/// than a tile, if libtiff decodes tiles of the file.
+/// pixels. These are levels whose images are stored mirrored or turned. With OpenSlide before version 4, they are also
+/// the levels smaller than a tile, if libtiff decodes tiles of the file.
 /// @throws Error(unsupported) if OpenSlide doesn't know the format, a level has an impossible size, or level 0 is
 /// unreadable; Error(corrupt) if OpenSlide can't open the file, or finds no level.
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path, const TilesOfOpenSlide& tiles);

@@ -12,7 +12,8 @@ namespace penstock::slide {
 struct OpenSlideHandle;
 struct OpenSlideCache;
 
-/// OpenSlide's functions, under its own names. Functions that only version 4 has are null in older versions.
+/// OpenSlide's functions. Their names are OpenSlide's, without the prefix "openslide_". Functions that only version 4
+/// has are null in older versions.
 struct OpenSlideLibrary {
   const char* (*detect_vendor)(const char* path);
   OpenSlideHandle* (*open)(const char* path);
@@ -38,8 +39,8 @@ struct OpenSlideLibrary {
 };
 
 /// Returns the OpenSlide library that the first call found; null if it found none. The environment variable
-/// PENSTOCK_OPENSLIDE names the library's file. If the variable is not set, the first call tries libopenslide.so.1,
-/// which is version 4, then libopenslide.so.0. The library stays loaded. Any thread.
+/// PENSTOCK_OPENSLIDE names the library's file. If the variable is empty or not set, the first call tries
+/// libopenslide.so.1, which is version 4, then libopenslide.so.0. The library stays loaded. Any thread.
 const OpenSlideLibrary* openslide_library();
 
 /// Returns OpenSlide's version; "none" if OpenSlide was not found.

@@ -51,7 +51,7 @@ Resolution aperio_resolution(std::string_view description) {
     const std::string_view key = without_spaces(entry.substr(0, equals));
     if (key != "MPP" && key != "AppMag") continue;
     std::string value(without_spaces(entry.substr(equals + 1)));
-    // Some languages write fractions with a comma, and some programs a magnification with an x.
+    // In some languages, fractions have a comma. Some programs write an x after the magnification.
     std::ranges::replace(value, ',', '.');
     if (key == "AppMag" && (value.ends_with('x') || value.ends_with('X'))) value.pop_back();
     const std::optional<double> number = number_in(value);

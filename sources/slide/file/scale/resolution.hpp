@@ -10,13 +10,14 @@ namespace penstock::slide {
 struct Resolution {
   double mpp_x = 0, mpp_y = 0;  ///< micrometres from a pixel of level 0 to the next; 0: unknown
   double magnification = 0;     ///< magnification of the objective; 0: unknown
-  std::string refused;  ///< describes the file's implausible value, for errors: "the resolution tags say 352.8 ..."
+  std::string refused;  ///< describes the file's implausible value, for errors: "its resolution tags say 352.8 ..."
 };
 
-/// Returns whether a pixel of a slide's level 0 can have this size. Scanners' pixels have 0.1 to 1 micrometres.
+/// Returns whether a pixel of a slide's level 0 can have this size: 0.05 to 20 micrometres, and nearly the same across
+/// and down. Scanners' pixels have 0.1 to 1 micrometres.
 bool plausible_mpp(double x, double y) noexcept;
 
-/// Sets the size of a pixel if it is plausible; otherwise sets `refused`. `who` is the beginning of that text: "its
+/// Sets the size of a pixel if it is plausible; otherwise sets `refused`. `who` is the beginning of `refused`: "its
 /// description says".
 void set_mpp(Resolution& resolution, double x, double y, const char* who);
 /// Sets the objective's magnification, if the value is plausible.
@@ -24,11 +25,12 @@ void set_magnification(Resolution& resolution, double value);
 
 /// Reads Aperio's description: "...|AppMag = 20|MPP = 0.4990|...".
 Resolution aperio_resolution(std::string_view description);
-/// Reads TIFF's resolution tags. `unit`: 2 for inches, 3 for centimetres; other values are not units.
+/// Reads TIFF's resolution tags. `x`, `y`: pixels per unit. `unit`: 2 for inches, 3 for centimetres. With any other
+/// unit, the size of a pixel stays unknown.
 Resolution tag_resolution(double x, double y, int unit);
 
-/// Returns the magnification that objectives usually have for this size of a pixel: 40 below 0.3 micrometres, 20 below
-/// 0.6, and so on, like other tilers.
+/// Returns the magnification that objectives usually have for this size of a pixel: 40 for 0.2 to 0.3 micrometres, 20
+/// for 0.3 to 0.6, and so on, as in other tilers.
 double usual_magnification(double mpp) noexcept;
 
 }  // namespace penstock::slide

@@ -19,7 +19,7 @@ std::string short_number(double value) {
   return text.data();
 }
 
-// Sizes of pixels are decimal fractions. Some tags store them with only 24 bits.
+// Differences up to this share count as none, because some tags store sizes of pixels with only 24 bits.
 constexpr double rounding = 1e-6;
 constexpr const char* way_out = "; say it in a column of `labels` that `mpp_column` names, or in `assumed_mpp`";
 

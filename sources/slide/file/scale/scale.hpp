@@ -13,14 +13,14 @@ namespace penstock::slide {
 
 /// The size of the image that a slide's records are cut from, and the size of level 0. A value.
 struct Scale {
-  std::int64_t width = 0, height = 0;    ///< size of the grid's image, in pixels
-  std::int64_t width0 = 0, height0 = 0;  ///< size of level 0
+  std::int64_t width = 0, height = 0;    ///< size of the image, in pixels
+  std::int64_t width0 = 0, height0 = 0;  ///< size of level 0, in pixels
   bool resampled = false;                ///< the image is a stored level scaled down; otherwise it is a stored level
 
-  /// Returns the pixel of level 0 that is nearest to a pixel of the image.
+  /// Converts a coordinate of the image to level 0, rounded to a whole pixel.
   std::int64_t x_at_level_0(std::int64_t x) const noexcept { return scaled(x, width0, width); }
   std::int64_t y_at_level_0(std::int64_t y) const noexcept { return scaled(y, height0, height); }
-  /// Returns the pixel of the image that is nearest to a pixel of level 0.
+  /// Converts a coordinate of level 0 to the image, rounded to a whole pixel.
   std::int64_t x_in_image(std::int64_t x) const noexcept { return scaled(x, width, width0); }
   std::int64_t y_in_image(std::int64_t y) const noexcept { return scaled(y, height, height0); }
   friend bool operator==(const Scale&, const Scale&) = default;
@@ -49,7 +49,7 @@ struct ScaleChoice {
 /// @throws Error(unsupported), without the file's name, if
 /// - the slide has no such level, or the level can't be read;
 /// - the choice depends on the size of the slide's pixels, which is unknown;
-/// - each level that can be read is coarser than the size that is asked for.
+/// - each level that can be read is coarser than the requested size, by more than the tolerance.
 ScaleChoice choose_level(const ScaleRequest& wanted, std::span<const Level> levels, const Resolution& resolution,
                          const std::string& missing);
 

@@ -31,7 +31,7 @@ enum TiffType : std::uint16_t {
   type_ifd8 = 18
 };
 
-// Returns the bytes of one value; 0: values of this type are not read.
+// Returns how many bytes one value of a type has; 0 if values of this type are not read.
 std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
   switch (type) {
     case type_byte:
@@ -86,7 +86,7 @@ Directory::Directory(TiffFile& file, std::uint64_t offset) : file_(&file) {
     };
     Entry entry{static_cast<TiffTag>(number(0, 2)), static_cast<std::uint16_t>(number(2, 2)), number(4, number_bytes),
                 begin_ + at + value_at};
-    // A value that fits is in the entry itself.
+    // Values that fit are in the entry itself. Otherwise the entry has their offset.
     const std::uint32_t each = bytes_of_type(entry.type);
     if (each == 0 || entry.count > number_bytes / each) entry.offset = number(value_at, number_bytes);
     entries_.push_back(entry);

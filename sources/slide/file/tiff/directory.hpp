@@ -61,9 +61,10 @@ class Directory {
   float real(TiffTag tag) const;
   /// Returns the text up to its first zero byte; empty if the value is not a text.
   std::string text(TiffTag tag) const;
+  /// Returns all bytes of the value; empty if the tag is missing.
   std::vector<std::byte> bytes(TiffTag tag) const;
-  /// Returns where an array of whole numbers is in the file. None if the tag is missing, or the numbers don't have 2, 4
-  /// or 8 bytes.
+  /// Returns where an array of whole numbers is in the file. Returns none if the tag is missing, or its values are not
+  /// unsigned whole numbers of 2, 4 or 8 bytes.
   std::optional<StoredArray> array(TiffTag tag) const;
   /// Returns the offset of the following directory; 0: there is none. @throws Error(corrupt | io).
   std::uint64_t next() const;
@@ -73,7 +74,7 @@ class Directory {
     TiffTag tag;
     std::uint16_t type;
     std::uint64_t count;
-    std::uint64_t offset;  ///< offset of its values in the file, which may be in the entry itself
+    std::uint64_t offset;  ///< offset of its values in the file; the values may be in the entry itself
   };
   const Entry* find(TiffTag tag) const noexcept;
   /// Returns the bytes of the entry's first `count` values.

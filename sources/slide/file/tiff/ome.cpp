@@ -19,7 +19,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns the micrometres of a unit of OME; 0 if it is not a unit of length.
+// Returns the micrometres of a unit of OME; 0 if the list below lacks the unit.
 double micrometres(std::string_view unit) {
   struct Unit {
     std::string_view name;
@@ -85,7 +85,7 @@ class OmeReader {
  public:
   explicit OmeReader(const std::string& path) : path_(path) {}
 
-  // Returns the attribute's whole number, which must be at least `least`. None if the attribute is missing.
+  // Returns the attribute's whole number, which must be at least `least`. Returns none if the attribute is missing.
   std::optional<std::uint32_t> number(const pugi::xml_node& node, const char* name, std::uint32_t least = 1) const {
     const pugi::xml_attribute attribute = node.attribute(name);
     if (!attribute) return std::nullopt;
@@ -113,14 +113,14 @@ class OmeReader {
 
 // Where the pixels of an image are.
 struct OmePlace {
-  std::uint32_t directory = 0;  // TiffData without a number means the first
-  bool several = false;         // the image has pixels in more than one directory, or file
-  bool elsewhere = false;       // the pixels are in another file
+  std::uint32_t directory = 0;  // the first directory that TiffData names; TiffData without a number names 0
+  bool several = false;         // the image has pixels in more than one directory or file
+  bool elsewhere = false;       // all pixels are in other files
   std::string other_file;
 };
 
-// Returns where an image's pixels are. `own`: the identifier of the file that is read. If it is empty, all pixels count
-// as this file's. File names can't decide, because users rename files.
+// Returns where an image's pixels are. `own`: the identifier of the file that is read. If `own` is empty, all pixels
+// count as this file's. Pixels without an identifier also do. File names can't decide, because users rename files.
 OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeReader& reader) {
   OmePlace place;
   bool here = false;
@@ -198,8 +198,8 @@ void refuse_stacks(const pugi::xml_node& pixels, const OmeReader& reader) {
                                        " times, which is not read; write one of them as a file of its own");
 }
 
-// Reads the number and the names of the image's channels. The channels must be in one directory; `check_ome` compares
-// their number with the directory's.
+// Reads the number and the names of the image's channels. The channels must be in one directory. `check_ome` compares
+// their number with the values per pixel in the directory.
 void read_channels(const pugi::xml_node& pixels, bool several_directories, const OmeReader& reader,
                    const std::string& path, OmeImage& image) {
   constexpr std::size_t most_names = 5, most_bytes = 40;
@@ -222,7 +222,8 @@ void read_channels(const pugi::xml_node& pixels, bool several_directories, const
     refuse_channels(path, image.channels, image.channel_names);
 }
 
-// Returns the objective that the image names. If the image names none, returns the file's only objective.
+// Returns the objective that the image names. If the image names none, and the file has exactly one objective, returns
+// that one. Otherwise returns an empty node.
 pugi::xml_node objective_of(const pugi::xml_node& ome, const pugi::xml_node& image) {
   const std::string_view id = child(image, "ObjectiveSettings").attribute("ID").value();
   pugi::xml_node found;
@@ -255,7 +256,7 @@ Resolution resolution_of(const pugi::xml_node& ome, const pugi::xml_node& image)
   return resolution;
 }
 
-// Returns the root element; none if the XML is not OME's.
+// Returns the root element; an empty node if the root is not called OME.
 pugi::xml_node parse_ome(const std::string& description, const std::string& path, pugi::xml_document& document) {
   const pugi::xml_parse_result parsed = document.load_buffer(description.data(), description.size());
   if (parsed.status == pugi::status_out_of_memory)

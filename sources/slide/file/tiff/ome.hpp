@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a file's images from OME-XML, and chooses the one to read.
+// Reads from OME-XML which images a file has, and chooses the image to read.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ struct OmeImage {
 /// @throws Error(unsupported) if
 /// - the image is a z-stack or a time series, or has channels that are not the colours of one image;
 /// - the largest image, or the XML, is in another file.
-/// @throws Error(corrupt) if the XML is damaged, or a size is not a number.
+/// @throws Error(corrupt) if the XML is damaged, or an attribute like SizeX is not a possible number.
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path);
 
 /// Compares the image with its directory. `size`: the size of the directory's image. `samples`: the number of values
 /// per pixel in the directory. @throws Error(corrupt) if the size differs; Error(unsupported) if the image has more
-/// than `samples` channels. Some are then in other directories.
+/// than `samples` channels. Some channels are then in other directories.
 void check_ome(const OmeImage& image, const OmeSize& size, std::uint32_t samples, const std::string& path);
 
 /// Describes the images in `image.others` that are not read, because no level of `levels` has their size. Returns an

@@ -13,11 +13,12 @@ namespace penstock::slide {
 /// An open TIFF file. One thread at a time.
 class TiffFile {
  public:
-  /// `bytes`: the file's size. @throws Error(corrupt | io) if the file does not begin like a TIFF file.
+  /// `bytes`: the file's size. `path` must outlive this object, and `descriptor` must stay open. @throws Error(corrupt)
+  /// if the file does not begin like a TIFF file; Error(io).
   TiffFile(int descriptor, const std::string& path, std::uint64_t bytes);
 
-  /// Fills `out`. All functions that read @throw Error(io), and Error(corrupt) if the file ends too early. The error's
-  /// text then says that the file ends "in the middle of" `what`.
+  /// Fills `out` with the bytes at `offset`. All functions that read @throw Error(io), and Error(corrupt) if the file
+  /// ends too early. The error's text then says that the file ends "in the middle of" `what`.
   void read(std::span<std::byte> out, std::uint64_t offset, const std::string& what) const;
   /// Reads a whole number of up to 8 bytes from a directory.
   std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;

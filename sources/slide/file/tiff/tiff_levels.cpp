@@ -75,7 +75,7 @@ bool is_reduced(const Directory& directory) {
   return (directory.number(TiffTag::new_subfile_type, 0) & 1) != 0;
 }
 
-// Refuses a turned image. OpenSlide would not turn it either: it would return the tiles as they are stored.
+// Refuses an image that is stored mirrored or turned. OpenSlide would return its tiles as they are stored.
 void refuse_turned(const Directory& directory, const std::string& path) {
   const std::uint64_t orientation = orientation_of(directory);
   if (orientation != not_turned)
@@ -160,8 +160,8 @@ Level read_level(const TiffFile& file, const Directory& directory) {
   if (is_jpeg2000(compression_of(directory))) {
     level.codec = SlideCodec::jpeg2000;
   } else {
-    // All tables that one JPEG can use have fewer bytes together. Longer tables would slow down each tile, which is
-    // decoded with them.
+    // All tables that one JPEG can use have fewer bytes than this. Longer tables would slow down the decoding of each
+    // tile.
     constexpr std::uint64_t most_tables = 16384;
     const std::uint64_t bytes = directory.count(TiffTag::jpeg_tables);
     if (bytes > most_tables)
@@ -174,7 +174,7 @@ Level read_level(const TiffFile& file, const Directory& directory) {
 }
 
 // Returns the maker of a file whose directories don't suffice to read it, because its tiles overlap, are in several
-// images, or are left out. Null for files of other makers.
+// images, or are left out. Returns null for files of other makers.
 const char* special_maker(const Directory& directory, std::string_view description) {
   const std::string software = directory.text(TiffTag::software);
   const std::vector<std::byte> xmp = directory.bytes(TiffTag::xmp);
@@ -196,7 +196,8 @@ bool has_shape_of(const Level& level, const Level& first) {
   return level.width < first.width && std::abs(across / down - 1) <= 0.01 + rounding;
 }
 
-// Returns the level. If it can't be read, sets `unreadable`, so that the other levels keep their numbers.
+// Reads the level of a directory. If the level can't be read, sets `unreadable` of `level`, which has only its size,
+// and returns `level`. So the other levels keep their numbers.
 Level read_level_or_why_not(const TiffFile& file, const Directory& directory, Level level) {
   try {
     return read_level(file, directory);
@@ -209,7 +210,8 @@ Level read_level_or_why_not(const TiffFile& file, const Directory& directory, Le
   return level;
 }
 
-// Adds the image of a directory, if it is a level.
+// Adds the image of a directory to the levels, if the image is a level. With `all_tiled`, the image need not be marked
+// as reduced.
 void add_level(const TiffFile& file, const Directory& directory, bool all_tiled, Pyramid& pyramid) {
   if (!is_tiled(directory) || !(all_tiled || is_reduced(directory))) return;
   Level level = read_size(file, directory);
@@ -219,7 +221,7 @@ void add_level(const TiffFile& file, const Directory& directory, bool all_tiled,
   pyramid.levels.insert(after, read_level_or_why_not(file, directory, level));
 }
 
-// Calls `read`. If it fails, sets `pyramid.missing`, so that other directories are still read.
+// Calls `read`. If `read` finds a fault in the file, sets `pyramid.missing`, so that other directories are still read.
 template <class Read>
 void or_missing(Pyramid& pyramid, const Read& read) {
   try {
@@ -230,7 +232,8 @@ void or_missing(Pyramid& pyramid, const Read& read) {
   }
 }
 
-// Sets `finer` of each level. A tile that is left out counts as glass only if no finer level has pixels there.
+// Sets `finer` of each level that can be read. A tile that is left out counts as glass only if no finer level has
+// pixels there.
 void tell_of_finer_levels(std::vector<Level>& levels) {
   std::vector<TileSizes> finer;
   for (Level& level : levels) {
@@ -240,7 +243,7 @@ void tell_of_finer_levels(std::vector<Level>& levels) {
   }
 }
 
-// Returns the directory of the image that OME-XML selects, and checks that it matches.
+// Returns the directory of the image that OME-XML selects. Checks that the directory has the image's size and channels.
 const Directory& directory_of(const OmeImage& image, const DirectoryChain& chain, const std::string& path) {
   if (image.directory >= chain.directories.size())
     throw error_in(path, Errc::corrupt,

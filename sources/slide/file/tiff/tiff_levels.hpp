@@ -28,7 +28,7 @@ struct TilesOfOpenSlide {
 struct NeedsOpenSlide {
   Errc code;
   std::string why;
-  Resolution resolution = {};        ///< the resolution in the file's usual places; OpenSlide may ignore these
+  Resolution resolution = {};  ///< the resolution in the description or in TIFF's tags; OpenSlide may ignore these
   std::optional<OmeImage> ome = {};  ///< the image that OME-XML selects; OpenSlide reads the same one
   TilesOfOpenSlide tiles = {};
 };
