@@ -12,11 +12,11 @@
 
 namespace penstock::detail {
 
-/// Memory for the rows of one batch whose sizes are not known beforehand. Any runner may append rows, and all rows are
-/// freed together. After the first few batches, the arena is one block with room for the largest batch so far.
+/// Memory for those rows of one batch whose sizes are not known beforehand. Any runner may append rows, and all rows
+/// are freed together. After the first few batches, the arena is one block with room for the largest batch so far.
 ///
-/// With a limit, the arena is one block of that size from the beginning. So whether a batch fits depends only on the
-/// batch.
+/// With a limit, the arena is one block of that size from the first row on. If the system refuses such a block, the
+/// arena uses small blocks. Whether a batch exceeds the limit depends only on the batch.
 class BatchArena {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -33,7 +33,7 @@ class BatchArena {
   void reset() noexcept;
   /// Returns all memory to the resource. REQUIRES: no thread appends.
   void give_back() noexcept;
-  /// Returns the largest number of bytes that was in use at a time. Any thread may call it.
+  /// Returns the largest number of bytes that was in use at a call of `reset`. Any thread may call it.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:

@@ -17,7 +17,7 @@ std::uint8_t digit_of(char c) noexcept {
   return static_cast<std::uint8_t>(c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16);
 }
 
-// Reverses `escaped`, with which stores keep facts, and makes the result printable.
+// Reverses `escaped`, which stores apply to the facts that they keep. Makes the result printable.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -47,7 +47,8 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
   const std::span<const JobFact> all_there = there, all_here = here;
   while (!there.empty() || !here.empty()) {
     // Compares the first fact that is left in each list. If their names differ, and list A has the name of list B's
-    // first fact later, only A's first fact is reported and skipped. Otherwise both facts are skipped.
+    // first fact later, only A's first fact is reported and skipped. Otherwise both facts are skipped, and reported if
+    // they differ.
     const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
     const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
     const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));

@@ -11,14 +11,14 @@
 
 namespace penstock::detail {
 
-/// Returns whether the field is a scalar of whole numbers.
+/// Returns whether the field is a scalar with a dtype of whole numbers.
 bool is_label(const Field& field) noexcept;
 
 /// Reads whole records, and returns from each the value of one scalar field of whole numbers. One thread at a time may
 /// use it.
 class LabelReader {
  public:
-  /// @throws Error(schema_mismatch) of `stage` if there is no such field.
+  /// @throws Error(schema_mismatch), with the stage `stage`, if `source` has no such field.
   LabelReader(const SourceModel& source, std::string_view field, std::string_view stage);
   ~LabelReader();
   LabelReader(const LabelReader&) = delete;

@@ -32,7 +32,7 @@ struct RowField {
   bool appended() const noexcept { return kind == Kind::longest || kind == Kind::ragged; }
 };
 
-/// Returns the bytes of a row without padding. Returns 2^64 - 1 if the product overflows.
+/// Returns the bytes of a row without padding. Returns 2^64 - 1 if that number does not fit into 64 bits.
 std::uint64_t row_bytes_of(const RaggedRow& row, std::size_t element) noexcept;
 
 /// The layout of all fields of a row in a batch.

@@ -16,7 +16,7 @@ namespace {
 
 // Returns the index of the first field that has the name of an earlier field.
 std::optional<std::size_t> first_repeated(std::span<const Field> fields) {
-  // Schemas with few fields are made often, so the check must not allocate.
+  // Schemas with few fields are made often, so their check must not allocate.
   constexpr std::size_t few = 16;
   if (fields.size() <= few) {
     for (std::size_t i = 0; i < fields.size(); ++i)

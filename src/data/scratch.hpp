@@ -14,8 +14,9 @@ namespace penstock::detail {
 /// together. After the first few samples, the arena is one block with room for the largest sample so far, and allocates
 /// no more. One thread at a time uses it.
 ///
-/// With a limit, the arena is one block of that size from the beginning. The system provides only the pages that are
-/// touched. So whether a sample fits does not depend on how earlier samples divided the memory.
+/// With a limit, the arena is one block of that size from the first piece on. The system provides only the pages that
+/// are touched. So whether a sample fits does not depend on how earlier samples divided the memory. If the system
+/// refuses such a block, the arena uses small blocks.
 class ScratchArena final : public Scratch {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();

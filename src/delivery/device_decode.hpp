@@ -21,12 +21,12 @@
 
 namespace penstock::detail::runtime {
 
-/// One decoding stage after `batch`, on one device. Has memory for decoded images, which grows to the largest batch,
-/// and a table with the position of each image. An image is in this memory, or it is one of the images that runners
-/// decoded. One thread at a time may use it. The caller must have entered the device.
+/// One decoding stage after `batch`, on one device. Has memory for the images that the device decodes, which grows to
+/// the largest batch. Has a table with the position of each image, also of the images that runners decoded. One thread
+/// at a time may use it. The caller must have entered the device.
 class DeviceDecode {
  public:
-  /// `limit`: most bytes of a batch's images. `verifies`: runners decode all images. The arguments must outlive this
+  /// `limit`: most bytes of a batch's images. `verifies`: runners decode all images. `memory` must outlive this
   /// object. @throws Error(out_of_memory | device), and whatever the decoder throws.
   DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
                std::size_t limit, bool verifies);
@@ -40,9 +40,9 @@ class DeviceDecode {
     TensorView data, offsets;
     MemoryUse decoded;  ///< which part of this object's memory the batch uses
   };
-  /// Enqueues on `prep` the decoding of the images that `ops` gives to the device. The images of two batches have
-  /// memory. So first waits on the host until stages have read the older images, because the decoder may write over
-  /// them at once. `files`, `pixels`: the packed fields of the part.
+  /// Enqueues on `prep` the decoding of the images that `ops` gives to the device. There is memory for the images of
+  /// two batches, and the decoder may overwrite the older images at once. So the call first waits on the host until
+  /// stages have read the older images. `files`, `pixels`: the packed fields of the part.
   Images enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels, std::uint64_t rows,
                  StreamRef prep);
   /// Call after all work that reads the images of the last `enqueue` was enqueued on `prep`.
@@ -79,7 +79,7 @@ class DeviceDecode {
   StagingMemory pinned_;
   const std::size_t limit_, table_bytes_;
   const std::shared_ptr<const ImageDecoder> decoder_;
-  std::unique_ptr<BatchDecoding> decoding_;  // null: runners decode
+  std::unique_ptr<BatchDecoding> decoding_;  // null if runners decode all images
   std::atomic<std::uint64_t> refused_{0};
   std::array<Buffer, buffers> buffers_;
   std::size_t next_ = 0;

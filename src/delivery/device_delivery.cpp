@@ -31,7 +31,7 @@ struct Submitted {
   std::optional<EpochEnd> end = {};
 };
 
-// Adds the time of its scope to a counter; null: the time is not counted.
+// Adds the time of its scope to a counter. If the counter is null, the time is not counted.
 class ScopeTimer {
  public:
   explicit ScopeTimer(RelaxedCounter* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
@@ -105,7 +105,7 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
-      ring_->tell_of_lost(lock);                       // before ready batches, so that it is reported at once
+      ring_->tell_of_lost(lock);                       // before ready batches, so that a loss is reported at once
       if (!made_.empty()) return made_.front().batch;  // null at an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       if (submitter_is_ == Submitter::starved && ring_->leased(lock) == ring_->usable(lock)) {
@@ -375,7 +375,7 @@ class DeviceDelivery final : public Delivery {
   std::vector<Submitted> made_;      // like `stuck_`, never has more elements than were reserved
   std::vector<DeviceBatch*> stuck_;  // batches to which a failed copy may still write
   std::size_t ends_ = 0;             // how many elements of `made_` are ends of epochs
-  std::uint64_t epoch_ = 0;          // the epoch that is sent; only the submitter uses it while it is not idle
+  std::uint64_t epoch_ = 0;          // the epoch that is sent; only the submitter uses it, unless the submitter is idle
   Course course_ = Course::paused;
   Submitter submitter_is_ = Submitter::idle;
   std::optional<Cursor> after_failure_;  // cursor after a batch that failed while it was sent

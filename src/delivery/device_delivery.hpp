@@ -14,13 +14,14 @@ struct DeviceDeliveryOptions {
   MemoryResource* memory = nullptr;  ///< memory for batches on the only device; null: the device's own memory
   /// Memory of the engine's buffers; null: the user gave a resource for them.
   std::shared_ptr<const StagingMemory> staging = {};
-  /// Begins with two batches and allocates more when the caller needs them, up to the plan's number.
+  /// If true, the delivery begins with at most two batches. It allocates more when the caller needs them, up to the
+  /// plan's `device_depth`. If false, it allocates all batches at once.
   bool grows = false;
 };
 
 /// Returns a delivery that copies batches to devices. A single device gets the whole buffer in one copy; each of
 /// several devices gets a balanced part. Copies run while the caller works on earlier batches. The buffers of `engine`
-/// must be in memory that the devices can read. @throws Error(out_of_memory | device).
+/// must be in memory that the devices can read. @throws Error(limit_exceeded | out_of_memory | device).
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           const DeviceDeliveryOptions& options);
 

@@ -73,8 +73,8 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
     // rows.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
-    // The copy of rows need not wait for a raw batch. Only the larger of the two copies is timed, because a wait may
-    // come between them.
+    // The copy of rows need not wait until the memory of a raw batch is free. Only the larger of the two copies is
+    // timed, because a wait may come between them.
     const bool times_rows = rows_ && rows_->packed() >= ring_.made_layout().bytes();
     if (times_rows) begin_copies(copies);
     const std::size_t row_bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;

@@ -32,21 +32,22 @@ class DeviceLane {
   ~DeviceLane();
 
   DeviceModel& device() const noexcept { return device_; }
-  /// Begins to time how long the stream waits for the next batch. The stream must not be captured. Called by the
-  /// caller's thread. Enters the device.
+  /// Begins to time how long the stream waits for the next batch. Does nothing for the host's stream. The stream must
+  /// not be captured. Called by the caller's thread. Enters the device.
   void ask(StreamRef stream) noexcept;
-  /// Makes the stream of the last `ask` wait for this device's part. Called by the caller's thread. Enters the device.
-  /// @throws Error(device).
+  /// Makes the stream of the last `ask` wait for this device's part. For the host's stream, blocks the calling thread
+  /// until the part is ready. Called by the caller's thread. Enters the device. @throws Error(device).
   void arrive(DeviceBatch& batch, StreamRef stream);
   /// Enqueues all work that makes this device's part of `to` from the engine's buffer `buffer`, whose memory is `from`.
-  /// Everything in `to` except the fields' values must be set. @throws Error(device), or whatever a stage throws.
+  /// Everything in `to` except the fields' values must be set.
+  /// @throws Error(out_of_memory | device), or whatever a stage throws.
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
   /// Waits on the host until the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the
   /// buffer.
   void wait_until_read(std::size_t buffer) const;
   /// Returns whether the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the buffer.
   bool was_read(std::size_t buffer) const;
-  /// Waits, after a failure, until the device is idle. Enters the device. @throws Error(device).
+  /// Waits until the device is idle. Call after a failure. Enters the device. @throws Error(device).
   void recover();
 
   /// Any thread may call this.

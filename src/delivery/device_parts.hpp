@@ -7,7 +7,8 @@
 namespace penstock::detail::runtime {
 
 /// Divides a batch into balanced parts, one per device, and sets the BatchInfo of each part. `whole`: layout of the
-/// batch before the stages after `batch`. `each`: the same layout for a part. Rows that differ in size are not set.
+/// batch before the stages after `batch`. `each`: the same layout for a part. Doesn't set the addresses
+/// of rows that differ in size.
 void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout& each);
 
 }  // namespace penstock::detail::runtime

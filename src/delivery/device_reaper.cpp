@@ -61,8 +61,8 @@ void DeviceReaper::give_back_read(Lock& lock, DeviceScope& entry) {
     lanes_[i]->wait_until_read(oldest);
   }
   lock.lock();
-  // After a failure only the oldest buffer is checked, because the work on the newest buffer may be missing, so that
-  // its events show nothing.
+  // After a failure, only the oldest buffer is released here. The work on the newest buffer may not have been enqueued,
+  // so its events may say nothing about the buffer.
   asked_.assign(sent_.begin(), failed_ ? sent_.begin() + 1 : sent_.end());
   lock.unlock();
   for (std::size_t i = 0; i < lanes_.size() && asked_.size() > 1; ++i) {

@@ -68,7 +68,7 @@ class DeviceRing {
  public:
   /// Allocates memory and events for `depth` batches. `grow` can add batches up to `most`. `memory`: memory for a
   /// single device; null: the devices' own memory. `made`: layout of batches before the stages after `batch`. @throws
-  /// Error(out_of_memory | device).
+  /// Error(limit_exceeded | out_of_memory | device).
   DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth,
              unsigned most, MemoryResource* memory = nullptr);
   DeviceRing(const DeviceRing&) = delete;
@@ -101,12 +101,13 @@ class DeviceRing {
   /// Leases all parts of the batch.
   void lease(const Lock&, DeviceBatch& buffer) noexcept;
   std::size_t leased(const Lock&) const noexcept { return leased_; }
-  /// Sets the failure, unless a failure is set. `error` is none if there was no memory for the error.
+  /// Sets the failure if no failure is set yet. `error` is none if there was no memory for the error. Then the failure
+  /// is an error that was made in advance.
   void fail(const Lock&, std::optional<Error> error) noexcept;
   const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
-  /// Clears the failure after it was reported.
+  /// Clears the failure. Call after the failure was reported.
   void clear_failure(const Lock&);
-  /// Reports lost batches by an exception: each batch once, and in every call if all batches are lost. @throws
+  /// Throws if batches were lost that no earlier call has reported. If all batches are lost, every call throws. @throws
   /// Error(device), or Error(unsupported) if a stream was captured.
   void tell_of_lost(const Lock&);
   /// Returns the number of batches that are not lost.
@@ -143,7 +144,7 @@ class DeviceRing {
   std::vector<std::unique_ptr<DeviceBatch>> buffers_;
   std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< `told_`: lost batches that were reported
-  bool captured_ = false;                         ///< the stream of a lost batch that is not reported yet was captured
+  bool captured_ = false;                         ///< a capture lost a batch, and this was not reported yet
   std::optional<Error> failure_;
   std::optional<Error> spare_;  ///< made in advance, in case memory for an error is missing later
 };

@@ -83,8 +83,8 @@ std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, s
   return at;
 }
 
-// Before memory on the device is freed, waits for all work on it: the work of the last users, and copies, even of a
-// batch that the caller never took.
+// Makes both memories large enough for the rows. Before freeing memory on the device, waits for the last work that
+// wrote to the part, even if the caller never took that batch, and for the work of the part's last users.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (part.rows_bytes < bytes) {

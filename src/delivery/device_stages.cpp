@@ -197,8 +197,8 @@ std::byte* DeviceStages::begin(const std::byte* from, StreamRef copies) {
 void DeviceStages::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
                           std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
   const StreamRef prep = prep_->ref();
-  // The host's batch is usually free after the copy. If a decoder reads files in it, or the device is the host, it is
-  // free only after the stages.
+  // Usually only the copy reads the host's batch. If a decoder reads files in the batch, or the device is the host, the
+  // stages read the batch too.
   const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
     run_stages(begun, from, to, rows);  // the device is the host, whose stages are not timed

@@ -25,8 +25,9 @@ namespace penstock::detail::runtime {
 class DeviceStages {
  public:
   /// `memory`: memory of the device. `raw`: layout of the batch before the stages. `delivered`: layout after the
-  /// stages. `images_limit`: most bytes of decoded images per batch. `verifies`: runners decode all images. The
-  /// arguments must outlive this object. @throws Error(out_of_memory | device), and whatever decoders throw.
+  /// stages. `images_limit`: most bytes of decoded images per batch. `verifies`: whether runners decode all images
+  /// instead of the device. The arguments must outlive this object. @throws Error(limit_exceeded | out_of_memory |
+  /// device), and whatever decoders throw.
   DeviceStages(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
                std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw, const BatchLayout& delivered,
                std::size_t images_limit, bool verifies);
@@ -34,7 +35,8 @@ class DeviceStages {
   DeviceStages& operator=(const DeviceStages&) = delete;
   ~DeviceStages();
 
-  /// Returns the bytes that the stages need on a device in addition to the ring.
+  /// Returns the bytes that the stages need on a device in addition to the ring. Decoded images are not counted.
+  /// @throws Error(limit_exceeded).
   static std::size_t bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host);
 
   /// Returns the stream on which batches become ready.
@@ -105,7 +107,8 @@ class DeviceStages {
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;
-  // For each field that no stage changes: where it is in the raw batch, and where in the delivered batch.
+  // For each field that no stage changes, except ragged fields: where it is in the raw batch, and where it is in the
+  // delivered batch.
   std::vector<std::pair<FieldLocation, FieldLocation>> kept_;
 };
 

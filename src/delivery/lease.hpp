@@ -24,7 +24,8 @@ class Lease {
   virtual Device device() const noexcept = 0;
   /// Notes that work on this stream uses the batch too, so that the batch's memory is not written before this work is
   /// done. For the host's stream, waits until the batch is ready. @throws Error(invalid_argument) if the stream belongs
-  /// to a different device; Error(device).
+  /// to a different device; Error(unsupported) if the stream is being captured; Error(forked) in a forked child, if the
+  /// batch is on a device; Error(device).
   virtual void also_used_on(StreamRef stream) = 0;
 
   /// Where a ragged field is on a device. See PackedField.
@@ -32,7 +33,8 @@ class Lease {
     std::byte *table, *data;
     std::int64_t elements;
   };
-  /// Returns where a ragged field is; none on the host, where each row has an address of its own.
+  /// Returns where a ragged field is. Returns none for other fields, and on the host, where each row has an address of
+  /// its own.
   virtual std::optional<PackedLocation> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }

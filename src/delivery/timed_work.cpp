@@ -21,7 +21,8 @@ void TimedWork::take_ended() {
     if (!ns) return;
     ++oldest_;
     --ended_;
-    // The counters are not changed together, so a thread that reads between the changes sees a part of the piece.
+    // The counters are not changed together, so a thread that reads between the changes sees only some of the
+    // new values.
     stood_for_.add(oldest.stands_for);
     ns_.add(oldest.stands_for * *ns);
     all_bytes_.add(oldest.stands_for * oldest.bytes);

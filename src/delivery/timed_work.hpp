@@ -42,7 +42,8 @@ class TimedWork {
   Stretch& stretch(std::size_t number) noexcept { return stretches_[number % stretches_.size()]; }
 
   std::vector<Stretch> stretches_;
-  // Number of the oldest timed piece whose time was not read yet, and how many pieces have ended and were not read yet.
+  // `oldest_`: number of the oldest timed piece whose time was not read yet. `ended_`: how many timed pieces have ended
+  // but were not read yet.
   std::size_t oldest_ = 0, ended_ = 0;
   std::uint64_t untimed_ = 0;  // untimed pieces since the last timed piece
   enum class PieceState : std::uint8_t { none, timed, untimed } state_ = PieceState::none;

@@ -23,8 +23,8 @@ namespace penstock::detail {
 /// between a stream and the host, only events and synchronizing calls order work.
 class DeviceModel {
  public:
-  /// A stream of the engine. A consumer's streams are only known as `StreamRef`. A Stream is destroyed only after all
-  /// work on it is done.
+  /// A stream of the engine. A consumer's streams are only known as `StreamRef`. A Stream's destructor waits until all
+  /// work on the stream is done.
   class Stream {
    public:
     virtual ~Stream() = default;
@@ -98,15 +98,16 @@ class DeviceModel {
   /// known. Returns false if a graph is being captured on the device; the capture is spoilt then. Does not wait for a
   /// device that has failed.
   virtual bool settle() noexcept = 0;
-  /// Returns whether an event is reached, without waiting for it.
+  /// Returns whether the event's last recorded point is reached, without waiting for it. Returns true if the event was
+  /// never recorded.
   virtual bool reached(const Event& event) = 0;
 
   /// Returns whether the stream is being captured into a graph. The engine must not record events on such a stream.
   /// Waiting for such a stream is an error, and spoils the graph.
   virtual bool captures(StreamRef stream) = 0;
 
-  /// Report that the host is about to read or write memory that a stream may use too. Only a device that checks orders
-  /// uses these reports.
+  /// Report that the host is about to read or write memory that a stream may use too. Only an emulated device that
+  /// checks the order of accesses uses these reports.
   virtual void host_reads(const void*, std::size_t) {}
   virtual void host_writes(const void*, std::size_t) {}
 };

@@ -101,7 +101,7 @@ const Batch& Exporter::batch() const { return need().batch; }
 
 void Exporter::also_used_on(StreamRef stream) const {
   Shared& shared = need();
-  // This check comes before the mutex, which another thread may have held when this process was forked.
+  // This check comes before locking the mutex, which another thread may have held when this process was forked.
   if (shared.pid != ::getpid()) throw Error(Errc::forked, "the batch is the parent process's; export it there");
   const std::lock_guard lock(shared.streams);
   shared.batch.also_used_on(stream);

@@ -10,7 +10,7 @@
 
 namespace penstock::detail::runtime {
 
-/// The batches that are issued and not yet delivered, in order. Batches are numbered from 0 since the last `reset`.
+/// The batches that were admitted and not yet delivered, in order. Batches are numbered from 0 since the last `reset`.
 ///
 /// Call all functions under the run's mutex, with two exceptions. Any runner may call `at` and `admitted` without the
 /// mutex. The consumer may call `empty` and `front` without the mutex, because only the consumer delivers.
@@ -22,7 +22,7 @@ class BatchQueue {
   std::uint64_t admitted() const noexcept { return admitted_.load(std::memory_order_acquire); }
   /// Returns batch number `ordinal`. REQUIRES: the batch is admitted and not delivered.
   BatchBuffer& at(std::uint64_t ordinal) const noexcept { return *buffers_[ordinal % buffers_.size()]; }
-  /// Adds the next batch, with the number that `admitted` returned before.
+  /// Adds `buffer` as the next batch. Its number is what `admitted` returns before this call.
   void admit(BatchBuffer& buffer) noexcept {
     const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
     buffers_[ordinal % buffers_.size()] = &buffer;

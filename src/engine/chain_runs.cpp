@@ -34,8 +34,8 @@ ChainRuns::ChainRuns(PoolWork& work, std::size_t most) : work_(work) {
   idle_.reserve(most);
 }
 
-// The caller must already count as running, because the mutex is released while a reader is opened. If a reader can't
-// be opened, there will be fewer runners. If no reader at all can be opened, the run ends.
+// `RunnerPool::running_` must already count the caller, because the mutex is released while a reader is opened. If a
+// reader can't be opened, there will be fewer runners. If no reader at all can be opened, the run ends.
 ChainRun* ChainRuns::lease(Lock& lock) noexcept {
   if (!idle_.empty()) {
     ChainRun* run = idle_.back();

@@ -18,8 +18,8 @@
 
 namespace penstock::detail::runtime {
 
-/// The ChainRuns of a run's runners, each with a reader of the source. When a runner comes, it takes a free ChainRun,
-/// or a new ChainRun is opened. When the runner leaves, its ChainRun is free again.
+/// The ChainRuns of a run's runners, each with a reader of the source. A runner that begins takes a free ChainRun, or
+/// opens a new one. When the runner leaves, its ChainRun is free again.
 ///
 /// Call all functions under the monitor's mutex.
 class ChainRuns {
@@ -29,8 +29,8 @@ class ChainRuns {
   /// `most`: the largest number of ChainRuns.
   ChainRuns(PoolWork& work, std::size_t most);
 
-  /// Returns a free ChainRun, or opens a new one, and releases the mutex while it opens. Returns null if opening fails
-  /// or has failed before.
+  /// Returns a free ChainRun, or opens a new one, and releases the mutex while it opens one. Returns null if no
+  /// ChainRun is free and opening fails, or has failed before.
   ChainRun* lease(Lock& lock) noexcept;
   void give_back(ChainRun* run) noexcept { idle_.push_back(run); }
   bool has_idle() const noexcept { return !idle_.empty(); }
@@ -45,8 +45,8 @@ class ChainRuns {
   const std::optional<Error>& error() const noexcept { return error_; }
   /// Allows readers to be opened again.
   void forget_failures();
-  /// Removes all ChainRuns permanently. The caller must destroy the ChainRuns without the mutex, because their readers
-  /// are a user's code.
+  /// Removes all ChainRuns and returns them. The caller must destroy the ChainRuns without the mutex, because their
+  /// readers are a user's code.
   std::vector<std::unique_ptr<ChainRun>> take() noexcept;
 
   /// Returns the number of samples that were made with the ChainRuns.

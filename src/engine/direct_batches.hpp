@@ -11,7 +11,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides which samples are in which batch. For pipelines in which every position is one sample.
+/// Decides which samples are in which batch, for pipelines in which every position is one sample.
 class DirectBatches {
  public:
   explicit DirectBatches(const RunSetup& setup) : setup_(setup), positions_(*setup.data), steps_(setup.data->steps()) {}

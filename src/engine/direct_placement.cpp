@@ -14,12 +14,13 @@
 namespace penstock::detail::runtime {
 
 namespace {
+// The longest time that the consumer waits awake on a core of its own.
 constexpr std::uint64_t spin_ns = 20'000;
-constexpr std::uint64_t busy_ns =
-    30'000;  // a caller that comes back later than this after it got a batch does work of its own.
+// If the caller asks for a batch later than this after it got the previous batch, it does other work between batches.
+constexpr std::uint64_t busy_ns = 30'000;
 // The most samples that a runner takes together if the pool has found samples to be short.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
-// Samples that a runner takes together because they are short should take less time than this.
+// If the samples that a runner takes together take longer than this in all, they count as long.
 constexpr std::uint64_t long_ns = 200'000;
 }  // namespace
 
@@ -60,9 +61,10 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
   return ring_.free_count() != 0 ? Idle::order : why_no_batch();
 }
 
-// Prepares a batch in each free buffer and raises the limit of tickets. Work is issued only here. The mutex is released
-// while the order is asked, because orders are a user's code and may be slow. One thread at a time admits. This thread
-// also fills buffers that become free meanwhile. One call admits at most as many batches as the ring has buffers.
+// Prepares a batch in each free buffer, and issues the batch's samples. Samples are issued only here. The mutex is
+// released while the order is asked, because orders are a user's code and may be slow. One thread at a time admits.
+// This thread also prepares batches in buffers that become free meanwhile. One call admits at most as many batches as
+// the ring has buffers.
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
@@ -139,9 +141,10 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
   return paused() ? nullptr : &buffer;
 }
 
-// Waits for the batch without falling asleep, because falling asleep and waking up costs about as much as a batch of
-// tiny samples. If runners need every core, the consumer makes samples itself while they are tiny. If they are not
-// tiny, this function returns at once, so that the core is free for a runner.
+// Waits for the batch without falling asleep, because falling asleep and waking up cost about as much as a batch of
+// short samples. If runners leave a core to the consumer, waits at most `spin_ns`. Otherwise, if the pool's `join`
+// returns a ChainRun, the consumer makes samples itself. If `join` returns null, or if records share blocks, returns at
+// once, so that the core is free for a runner.
 void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   const std::uint64_t begun = now_ns();
   if (pool().leaves_a_core()) {
@@ -157,7 +160,7 @@ void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   }
 }
 
-// Makes samples on the consumer's thread until the batch that it waits for is ready, or no tickets are left.
+// Makes samples on the consumer's thread until `wanted` is ready, the run is paused, or no tickets are left.
 void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexcept {
   while (!wanted.ready() && !monitor_.is_paused()) {
     if (advises_ && advice_waits()) advise(run);
@@ -180,8 +183,8 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
   run.runner.blocked = times_blocked();
-  // If this runner made several rows of a batch, it counts them together when it turns to the next batch. Counting each
-  // row would cost more, because the count is in memory that all runners share.
+  // Counts several rows of a batch together. Counting each row alone would cost more, because the count is in memory
+  // that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
@@ -219,7 +222,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   }
 }
 
-// Advice counts as work too, because a batch's last tickets may be taken before a runner takes its advice.
+// Advice counts as work too, because all tickets of a batch may be taken before a runner gives the batch's advice.
 bool DirectPlacement::has_work() noexcept {
   return (blocks_ != nullptr ? blocks_->available() : tickets_.available()) || (advises_ && advice_waits());
 }
@@ -272,8 +275,8 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
     maker_.make(run, buffer, row, tickets.first + (row - begin));
   }
   if (!timed) return true;
-  // If samples became long, corrects the estimate now, so that no further tickets are taken together before a chain is
-  // measured.
+  // If samples became much longer, corrects the estimate now. Otherwise, runners would take too many tickets together
+  // until a chain is measured.
   const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
   if (tickets.count > 4 && each > 4 * run.counters.sample_ns) run.counters.sample_ns = each;
   if (took > long_ns) note_long(run);
@@ -301,8 +304,8 @@ void DirectPlacement::help(ChainRun& run) noexcept {
 
 // -- runners, if records share blocks: they load blocks, and make samples whose blocks are loaded --
 
-// Returns the bytes of a row in the batch for each field of the source whose values are read straight into the batch; 0
-// for each other field.
+// Returns one number for each field of the source. If the field's values are read straight into rows of a fixed size in
+// the batch, the number is the bytes of a row. Otherwise it is 0.
 std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
   for (const Step::Destination& destination : chain_.steps().front()->destinations)

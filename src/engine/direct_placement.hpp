@@ -18,8 +18,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Placement for pipelines in which every position is one sample. The sample's row is known when its ticket is issued,
-/// so the sample is made in its row.
+/// Placement for pipelines in which every position is one sample. A sample's row is known when its ticket is issued, so
+/// the sample is made in its row.
 class DirectPlacement final : public Placement {
  public:
   explicit DirectPlacement(const Context& context);
@@ -57,7 +57,7 @@ class DirectPlacement final : public Placement {
   const RowMaker maker_;
   const bool advises_;
   Tickets tickets_;
-  std::atomic<std::uint64_t> advised_{0};  // number of batches that the source was advised of
+  std::atomic<std::uint64_t> advised_{0};  // number of batches whose advice is given or being given
 
   // The following members are guarded by the mutex. They begin a cache line, because runners read the members above for
   // each sample.

@@ -72,8 +72,8 @@ void Engine::release(BatchBuffer& buffer) noexcept {
 }
 
 void Engine::stop() noexcept {
-  // Set before the request: work that sees the request leaves its sample unfinished, and the code that takes the batch
-  // must see `stopped` or `paused`.
+  // Sets both flags before the request. Work that sees the request leaves its sample unfinished, so the code that takes
+  // the batch must see `stopped` or `paused`.
   monitor_.stopped.store(true, std::memory_order_seq_cst);
   monitor_.paused.store(true, std::memory_order_seq_cst);
   stop_source_.request_stop();

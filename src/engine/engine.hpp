@@ -33,11 +33,11 @@ class Engine final {
   void seek(Cursor cursor, const QuotaCount& count = {});
   /// Waits until the next batch is ready and returns its buffer. Returns null after `stop` or `interrupt`. If the end
   /// of epoch `epoch` depends on the samples, also returns null at that end.
-  /// @throws LeasesExhausted, or the error that ended the run: an order's failure, after the batches before the
-  /// failure, or the error of a reader if no reader can be opened.
+  /// @throws LeasesExhausted if the caller holds all batches; an order's failure, after the batches before the failure;
+  /// the error of a reader if no reader can be opened.
   BatchBuffer* wait(std::uint64_t epoch);
-  /// Returns the counts that the epoch's last batch did not report. None: the epoch has not ended, a batch is delivered
-  /// first, or batches report all counts.
+  /// Returns the counts that the epoch's last batch did not report. Returns none if the end is not known yet, a batch
+  /// of the epoch is not delivered yet, or the run is stopped. Always returns none if the batches report all counts.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
   /// Leases the buffer that `wait` returned. The next `wait` returns the next batch.
   void lease(BatchBuffer& buffer);
@@ -49,8 +49,8 @@ class Engine final {
   /// Frees the memory that `change` replaced. Returns false if a part of this memory is still in use. Call from the
   /// thread that calls `change`.
   bool trim() noexcept;
-  /// Returns the settings of the last `change`, even if the number of entries changes only with the next `seek`. Call
-  /// from the thread that calls `change`.
+  /// Returns the settings of the last `change`, or the plan's `first`. The settings include the new number of entries,
+  /// even if it is used only from the next `seek` on. Call from the thread that calls `change`.
   const TunedSettings& settings() const noexcept { return settings_; }
   /// Stops, waits for work in progress, and frees everything except the ring.
   void close() noexcept;

@@ -14,7 +14,7 @@ void IdleTime::begin(std::uint64_t now) noexcept {
 void IdleTime::take() noexcept {
   constexpr std::uint64_t enough = 4, much_longer = 8;
   constexpr auto caller = static_cast<std::size_t>(Idle::caller), pause = static_cast<std::size_t>(Idle::pause);
-  // If the caller took much longer than usual, counts the time as a pause and not as a slow caller.
+  // If the caller took much longer than a batch takes on average, counts the time as a pause and not as a slow caller.
   const std::uint64_t waited_ns = counted_.idle_ns[caller] - taken_.idle_ns[caller];
   if (takes_ >= enough && waited_ns > much_longer * (taken_.all_ns / takes_)) {
     counted_.idle_ns[caller] -= waited_ns;

@@ -46,7 +46,7 @@ class IdleTime {
   bool still_busy(const IdleState& to) const noexcept {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }
-  /// Notes that the caller took a batch. `counts` includes the time up to this call. So the time after the caller's
+  /// Notes that the caller took a batch. `counts` includes the time up to this call. So idle time after the caller's
   /// last batch is never included.
   void take() noexcept;
   /// Returns the counts up to the last `take`.

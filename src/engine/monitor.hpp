@@ -19,9 +19,9 @@ struct Monitor {
   std::atomic<bool> stopped{false};            ///< permanently stopped
   /// The consumer waits for a batch. Sequentially consistent, like the states of buffers: either the consumer sees that
   /// a buffer is ready, or the runner that made the buffer ready sees that the consumer waits. Clearing is relaxed,
-  /// because a runner that sees it late only notifies without need.
+  /// because a runner that sees the clearing late only notifies without need.
   std::atomic<bool> waiting{false};
-  alignas(64) bool closed = false;  ///< guarded by the mutex
+  alignas(64) bool closed = false;  ///< the run is closed; guarded by the mutex
 
   // Relaxed: a runner that sees the pause late only makes one more sample, for which `seek` waits under the mutex. The
   // consumer must see the pause if a sample was cut short by a stop. The stop was requested after `paused` was set, and

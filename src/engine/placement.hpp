@@ -64,8 +64,8 @@ class Placement : public PoolWork {
     pool_.set_threads(lock, threads);
     note_idle();
   }
-  /// Call after the number of idle runners, or what they wait for, may have changed. `now`: the time; 0: the clock is
-  /// read.
+  /// Updates the idle times. Call after the number of idle runners, or what they wait for, may have changed. `now`: the
+  /// time; 0: the clock is read.
   void note_idle(std::uint64_t now = 0) noexcept;
   void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
   IdleTime& idle() noexcept { return idle_; }
@@ -80,20 +80,20 @@ class Placement : public PoolWork {
   // -- the consumer's thread --
   /// Waits until the first batch of the queue is ready and returns it. Returns null if the run is paused. If the end of
   /// epoch `epoch` depends on the samples, also returns null at that end.
-  /// @throws LeasesExhausted, an order's failure after the batches before the failure, or the error of a reader if no
-  /// reader can be opened.
+  /// @throws LeasesExhausted if the caller holds all batches; an order's failure, after the batches before the failure;
+  /// the error of a reader if no reader can be opened.
   virtual BatchBuffer* wait(std::uint64_t epoch) = 0;
-  /// Returns the counts that the epoch's last batch did not report. None: the epoch has not ended, a batch is delivered
-  /// first, or batches report all counts.
+  /// Returns the counts that the epoch's last batch did not report. Returns none if the end is not known yet, a batch
+  /// of the epoch is not delivered yet, or the run is stopped. Always returns none if the batches report all counts.
   virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t) { return std::nullopt; }
 
  protected:
-  /// Notes that `parts` more parts of the batch are done. Any runner may call this.
+  /// Notes that `parts` more parts of the batch are done. Any runner and the consumer may call this.
   void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   LeasesExhausted leases_exhausted() const;
   /// Returns why a runner has nothing to do; none if nothing will be issued any more. Called under the mutex.
   virtual std::optional<Idle> why_idle() noexcept = 0;
-  /// Returns why a runner has nothing to do if no buffer is free and the admitted batches have no work left.
+  /// Returns why a runner has nothing to do. REQUIRES: no buffer is free, and the admitted batches have no work left.
   Idle why_no_batch() const noexcept;
   /// Starts runners up to their limit, unless the run is paused. Any runner and the consumer may call this.
   void wake_pool() noexcept;

@@ -43,7 +43,7 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
   if (!stalled()) return reordered_->why_idle();
-  // `ends_` is full until the caller takes the end of an epoch.
+  // If runners stall although the ring has room, `ends_` is full until the caller takes the end of an epoch.
   if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
   return why_no_batch();
 }
@@ -137,7 +137,7 @@ bool ReorderedPlacement::epoch_over(std::uint64_t epoch) const noexcept {
 }
 
 // Decides which samples of the waiting records are skipped. Releases the mutex for the decision, which is a user's
-// code. Returns false if no record waits.
+// code. Returns false if no record waits, or if the run is paused.
 bool ReorderedPlacement::answer(Lock& lock) noexcept {
   if (paused() || !reordered_->asks()) return false;
   lock.unlock();

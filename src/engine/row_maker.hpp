@@ -12,12 +12,13 @@
 
 namespace penstock::detail::runtime {
 
-/// Makes samples in their rows. Any runner may use it.
+/// Makes samples in their rows. Any runner and the consumer may use it.
 class RowMaker {
  public:
   RowMaker(const Chain& chain, BatchRing& ring) : chain_(chain), ring_(ring), positions_(chain.data()) {}
 
-  /// Makes a row of the batch: the row's sample, or padding if the batch has no sample for the row.
+  /// Makes a row of the batch: the row's sample, or padding if the batch has no sample for the row. Does nothing if the
+  /// batch does not have the row.
   void make(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) const noexcept {
     if (row < buffer.valid) {
       try {

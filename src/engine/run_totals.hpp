@@ -33,8 +33,8 @@ struct RunCounts {
   ChainCounts samples, parents, reads;      ///< chains of samples, of shared records, and of a stream's records
   StepCounts loads;                         ///< cost of loads of blocks and of advice to the source
   std::uint64_t measured = 0, wall_ns = 0;  ///< measured chains, and the estimated time of all chains
-  std::uint64_t made = 0;                   ///< samples that the cache did not have; 0 without a cache
-  std::uint64_t kept = 0;                   ///< samples that have a row or will get one
+  std::uint64_t made = 0;  ///< samples and shared records that the cache did not have; 0 without a cache
+  std::uint64_t kept = 0;  ///< samples that have a row or will get one
   std::uint64_t copied_bytes = 0;
   std::uint64_t helped = 0, joined = 0;  ///< samples that the consumer's thread made. `helped`: because no runner came.
                                          ///< `joined`: as one of the runners
@@ -47,7 +47,7 @@ struct RunCounts {
 
 /// Times of single chains, or of single loads of blocks.
 struct MeasuredTimes {
-  std::vector<MeasuredSample> run;   ///< chosen from each runner's whole run
+  std::vector<MeasuredSample> run;   ///< some times of each runner, chosen from the whole run
   std::vector<MeasuredSample> last;  ///< the last times of each runner
 };
 
@@ -71,8 +71,8 @@ struct RunTotals : RunCounts {
   std::string reader_error;  ///< why no further readers could be opened
 };
 
-/// Returns what was counted after `before`, an earlier count of the same run. The single measured times in the result
-/// are only the last ones. Maxima, present numbers and remarks about images are not subtracted.
+/// Returns what was counted after `before`, an earlier count of the same run. Of the measured times, the result has
+/// only the last ones. Maxima, present numbers and remarks about images are those of `now`.
 RunTotals since(RunTotals now, const RunTotals& before);
 
 /// Adds the counts of two runs of the same chain, of which `second` ran later. Maxima are taken over both runs. Present

@@ -36,8 +36,8 @@ void RunnerPool::wake(Lock&) noexcept {
   while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
-// Returns how many runners may work, without the consumer. If opening readers failed, only runners with a reader may
-// work. If samples are short, runners without a core of their own would only hinder the others.
+// Returns how many runners may work, not counting the consumer. If opening readers failed, only runners with a reader
+// may work. If samples are short, runners without a core of their own would only hinder the others.
 std::size_t RunnerPool::max_runners() const noexcept {
   std::size_t most = threads();
   if (runs_.are_all()) most = std::min(most, std::max<std::size_t>(runs_.count(), 1));
@@ -58,9 +58,9 @@ void RunnerPool::look_at_samples() noexcept {
                  running_ + (consumer_.run != nullptr ? 1u : 0u));
 }
 
-// The run may end before the task gets a thread. If so, the task finds the link cut. Otherwise the task locks the
-// mutex before it releases the link, and holds the mutex until it counts as running. Returns false if there is no
-// memory for a task.
+// Submits the task of a runner. Returns false if there is no memory for the task. The run may end before the task gets
+// a thread. If so, the task finds the link cut. Otherwise, the task locks the monitor's mutex before it unlocks the
+// link. It holds the monitor's mutex until it counts as running.
 bool RunnerPool::submit_runner() noexcept {
   try {
     executor_.submit([link = link_] {
@@ -149,13 +149,13 @@ void RunnerPool::help(Lock& lock) noexcept {
     lock.lock();
     consumer_.helped += run->counters.totals.samples.get() - before;
     runs_.give_back(run);
-    if (work_.has_work()) wake(lock);  // a runner may have found no free ChainRun while this thread used it
+    if (work_.has_work()) wake(lock);  // a runner may have found no free ChainRun while this thread used one
   }
-  end_work();  // notifies too, because another thread may wait for an idle pool to end the run
+  end_work();  // also notifies, because a thread that ends the run may wait until the pool is idle
 }
 
-// Opens a reader only if fewer than `threads()` are open. Otherwise the consumer gets a ChainRun only after a runner
-// has left.
+// Decides whether the consumer works as a runner. If no ChainRun is free, opens one only if fewer than `threads()` are
+// open. Otherwise, the consumer gets a ChainRun only after a runner has left.
 ChainRun* RunnerPool::join_anew(bool busy) noexcept {
   Lock lock(monitor_.mutex);
   look_at_samples();

@@ -42,7 +42,7 @@ class Turn {
 /// The runners of one run: tasks of an executor that come when there is work and leave when there is no work. Each
 /// runner takes a ChainRun, and leaves it to a later runner.
 ///
-/// Call all functions under the monitor's mutex, except functions whose comments name other threads or say "without the
+/// Call all functions under the monitor's mutex, except functions whose comments say "any thread" or "without the
 /// mutex".
 class RunnerPool {
  public:
@@ -54,10 +54,10 @@ class RunnerPool {
   RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
              std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
-  /// Sets the number of runners, limited to 1 up to the constructor's `most`. If more runners work, the surplus runners
-  /// leave soon.
+  /// Sets the number of runners, limited to the range from 1 to the constructor's `most`. If more runners work, the
+  /// surplus runners leave soon.
   void set_threads(Lock& lock, unsigned threads) noexcept;
-  /// Returns the number that `set_threads` set. Any thread.
+  /// Returns the number that the constructor or `set_threads` set. Any thread.
   unsigned threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
   /// Starts runners until `max_runners()` of them are scheduled.
   void wake(Lock& lock) noexcept;
@@ -70,9 +70,9 @@ class RunnerPool {
   /// Returns whether there are more cores than `threads()`, so that the consumer has a core. Any thread.
   bool leaves_a_core() const noexcept { return threads() < cores_; }
   /// Returns a ChainRun with which the consumer works as a runner while it waits for a batch; null: the consumer should
-  /// not work. The consumer works if samples are short and runners need all cores, and takes the place of one runner.
-  /// `busy`: the consumer does other work between batches, so it does not work as a runner. Only the consumer calls
-  /// this, without the mutex.
+  /// not work. The consumer works if samples are short, runners need all cores, and there are several cores. It takes
+  /// the place of one runner. `busy`: the consumer does other work between batches, so it does not work as a runner.
+  /// Only the consumer calls this, without the mutex.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
     return consumer_.run != nullptr && !busy && short_samples() && !duration_.is_due(now) ? consumer_.run
                                                                                           : join_anew(busy);
@@ -94,8 +94,8 @@ class RunnerPool {
   /// Waits until the monitor's `changed` is notified or a time is over. While all runners are running, the time ends
   /// when `look_at_waits` is due, or after `longest` if that is sooner. Otherwise the time is 1 ms. If runners are
   /// still missing after 1 ms and there is work, this thread does a piece of work. It continues until `ready` returns
-  /// true or a runner works. Runners may not come if an application limits or uses the executor's threads, or if its
-  /// only thread waits here.
+  /// true, a runner works, no work is left, or the run is paused or has failed. Runners may not come if an application
+  /// limits or uses the executor's threads, or if its only thread waits here.
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
@@ -118,7 +118,7 @@ class RunnerPool {
   /// consumer is one of the runners. `idle_runners` returns how many of them do not work.
   std::size_t most() const noexcept { return max_runners(); }
   std::size_t idle_runners() const noexcept { return max_runners() - std::min<std::size_t>(running_, max_runners()); }
-  /// Returns whether no runner is working.
+  /// Returns whether no runner is working or opening a ChainRun, and the consumer is not helping.
   bool idle() const noexcept { return running_ == 0; }
   /// Returns whether no reader could be opened; `reader_error` is the reason.
   bool failed() const noexcept { return runs_.failed(); }
@@ -126,8 +126,8 @@ class RunnerPool {
   /// Allows readers to be opened again. Call while idle.
   void forget_failures() { runs_.forget_failures(); }
 
-  /// Makes tasks that begin after this call end without work. A task that began before counts as running. Call without
-  /// the mutex.
+  /// Cuts the link from tasks to the pool. A task that begins later ends without work. A task that began earlier counts
+  /// as running. Call without the mutex.
   void cut_link() noexcept;
   /// Removes all ChainRuns permanently. Call while idle. The caller must destroy the ChainRuns without the mutex,
   /// because their readers are a user's code.
@@ -179,7 +179,7 @@ class RunnerPool {
   Consumer consumer_;
   unsigned scheduled_ = 0;              ///< tasks that wait for a thread or are running
   unsigned running_ = 0, runners_ = 0;  ///< `runners_`: tasks that have a ChainRun. `running_`: these tasks, tasks that
-                                        ///< still open a ChainRun, and the consumer while it helps
+                                        ///< still open one, and the consumer while it helps or opens one
   unsigned threads_seen_ = 0;           ///< the most runners at one time, including the consumer as a runner
   std::uint64_t busy_ns_ = 0;           ///< summed busy time, minus the start time of each running runner (wraps)
 };

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::int32_t most_channels = 4;
 
-// Returns a list such as "1, 2 or 4"; empty if the encoder takes no such images.
+// Returns the numbers of channels that the encoder takes, such as "1, 2 or 4"; empty if it takes no images of
+// `element`.
 std::string channels_taken(const ImageEncoder& encoder, DType element) {
   std::vector<std::string> numbers;
   for (std::int32_t channels = 1; channels <= most_channels; ++channels)

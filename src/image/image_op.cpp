@@ -51,7 +51,7 @@ bool ImageOp::refuse(bool condition) noexcept {
 void ImageOp::crop(const Box& b) {
   if (refused_) return;
   const Size now = shape().size();
-  // Compares differences, because the sum of a box's values may overflow.
+  // Compares differences, because the sum of a box's position and size may overflow.
   if (b.height < 1 || b.width < 1 || b.top < 0 || b.left < 0 || b.height > now.height || b.width > now.width ||
       b.top > now.height - b.height || b.left > now.width - b.width)
     throw Error(Errc::invalid_argument,

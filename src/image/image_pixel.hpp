@@ -11,7 +11,8 @@
 namespace penstock::detail {
 
 /// The operation on one image of a batch: the part of its ImageOp that does not resample. Plain data for a kernel. If
-/// all members are zero, the result is zeros.
+/// all members are zero, a result of floats is zeros. A result of u8 is then copied from the upper left corner of the
+/// image.
 struct alignas(16) PixelOp {
   enum : std::uint32_t { transpose = 1, flip_x = 2, flip_y = 4, reflect = 8 };
   std::int32_t top = 0, left = 0;  ///< upper left corner of the box in the image; box and margin become the result
@@ -31,7 +32,7 @@ struct PixelWork {
   std::int32_t in_height = 0, in_width = 0, channels = 0, height = 0,
                width = 0;  ///< `height` and `width` are the size of the result
   Result result = Result::u8;
-  bool planar = false;  ///< [N, channels, height, width]; otherwise [N, height, width, channels]
+  bool planar = false;  ///< true: `out` is [N, channels, height, width]; false: [N, height, width, channels]
 };
 
 /// Returns value * scale + bias. Product and sum are rounded separately, without a fused multiply-add, so that GPUs
@@ -40,8 +41,7 @@ PENSTOCK_HOST_DEVICE inline float scaled(float value, float scale, float bias) {
   return exact::sum(exact::product(value, scale), bias);
 }
 
-/// Returns, for one axis of `size` pixels, the pixel at `at`. If `at` is outside, returns the pixel that is reflected
-/// there.
+/// Returns `at` if it is a pixel of an axis of `size` pixels. Otherwise, returns the pixel whose reflection is at `at`.
 PENSTOCK_HOST_DEVICE inline std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;

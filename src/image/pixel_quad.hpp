@@ -13,12 +13,12 @@
 #endif
 
 /// A thread of the image stages' kernel makes `quad_pixels` pixels side by side, and reads and writes whole words. The
-/// host can run the same code, so its result can be compared with the result of `make_pixel` without a GPU.
+/// host can run the same code. So a test without a GPU can compare the code's result with the result of `make_pixel`.
 namespace penstock::detail {
 
 constexpr std::int32_t quad_pixels = 4;
 
-/// Four pixels of `channels` bytes each. The first byte is the lowest of the first word.
+/// Four pixels of `channels` bytes each. The first byte is the lowest byte of the first word.
 template <int channels>
 struct QuadBytes {
   std::uint32_t words[static_cast<unsigned>(channels)] = {};
@@ -39,8 +39,8 @@ struct QuadBytes {
   }
 };
 
-/// Reads four consecutive pixels at any address. Reads whole aligned words, so perhaps a few bytes before and after the
-/// pixels. That is safe, because fields of a batch begin and end with whole words.
+/// Reads four consecutive pixels at any address. Reads whole aligned words, so it may also read a few bytes before and
+/// after the pixels. That is safe, because fields of a batch begin and end with whole words.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* from) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) % 4);
@@ -173,7 +173,8 @@ struct QuadNumbers<PixelWork::Result::u8> {
   }
 };
 
-/// `QuadNumbers` for numbers of two bytes. `Pair::of(low, high)` must return a word with two numbers.
+/// `QuadNumbers` for numbers of two bytes. `Pair::of(low, high)` must return a word with both numbers, `low` in the
+/// lower half.
 template <class Pair>
 struct QuadOfPairs {
   using Element = std::uint16_t;
@@ -250,8 +251,8 @@ struct ScaledGroup {
   }
 };
 
-/// Writes four pixels. `whole`: whether the width of the result is a multiple of four. Then quads are aligned, and one
-/// store writes four numbers.
+/// Writes four pixels. `whole`: whether the width of the result is a multiple of four. If so, quads are aligned, and
+/// one store writes four numbers. If not, pixels beyond the row's end are not written.
 template <PixelWork::Result result, bool planar, int channels, bool whole>
 PENSTOCK_HOST_DEVICE inline void write_quad(const PixelWork& work, const PixelOp& op, const QuadBytes<channels>& quad,
                                             std::uint64_t image, std::int32_t y, std::int32_t x) {

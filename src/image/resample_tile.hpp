@@ -12,10 +12,10 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's result, which a block of `threads` threads makes. Functions with a parameter `thread` do the
-/// part of that thread. The tile takes the input's columns in stretches. For each stretch, `make_rows` does the first
-/// pass and keeps its rows in memory. Then `add` adds these rows to the sums of the second pass. All sums are of
-/// integers, so their order changes no bit.
+/// A tile of the window that an image's ResampleOp keeps. A block of `threads` threads makes the tile. Functions with a
+/// parameter `thread` do the part of that thread. The tile takes the input's columns in stretches. For each stretch,
+/// `make_rows` does the first pass and keeps its rows in memory. Then `add` adds these rows to the sums of the second
+/// pass. All sums are sums of integers, so the order of the additions does not change the result.
 template <int channels>
 class ResampleTile {
  public:
@@ -23,18 +23,18 @@ class ResampleTile {
   /// The number of pixels that a thread makes. They are in one column, `threads / width` rows apart.
   static constexpr std::int32_t rows_each = height * width / threads;
   /// The memory between the passes has rows of `stretch` pixels. Each pixel takes one word, whatever its number of
-  /// channels; the word's other bytes have any value. There are `zeros` words of 0 before the first row, between rows,
-  /// and after the last row.
+  /// channels; the word's unused bytes may have any value. There are `zeros` words of 0 before the first row, between
+  /// rows, and after the last row.
   static constexpr std::int32_t stretch = 256, zeros = 4;
   static constexpr std::int32_t row_cells = zeros + stretch, cells = height * row_cells + zeros;
   using Sums = std::uint32_t[rows_each][channels];
 
-  /// The column of the result that a thread makes: its position `x`, and its `length` inputs from `start` on.
+  /// A column of the window, in which a thread makes pixels: its position `x`, and its `length` inputs from `start` on.
   struct Column {
     std::int32_t x, start, length;
   };
 
-  /// The tile of image `image` whose first pixel is (top, left) of the result.
+  /// Makes the tile of image `image` whose first pixel is pixel (top, left) of the window, before a transpose.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
       : out_(work.out + image * (static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width) *
                                  static_cast<std::uint64_t>(channels))),
@@ -60,13 +60,13 @@ class ResampleTile {
 
   /// Returns whether there is no image; the result is zeros then.
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
-  /// Returns whether the tile begins inside the result.
+  /// Returns whether the tile begins inside the window.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
   /// Return the range [low, high) of the box's columns that the tile needs.
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }
   PENSTOCK_HOST_DEVICE std::int32_t high() const { return high_; }
 
-  /// Writes the zeros around the rows. One call is enough, because nothing overwrites the zeros.
+  /// Writes the zeros around the rows. One call per thread is enough, because nothing overwrites the zeros.
   PENSTOCK_HOST_DEVICE static void write_zeros_around(std::int32_t thread, std::uint32_t* between) {
     for (std::int32_t i = thread; i < (height + 1) * zeros; i += threads)
       between[i / zeros * row_cells + i % zeros] = 0;

@@ -6,8 +6,9 @@
 
 #include <penstock/extend/host_device.hpp>
 
-/// Put this before a loop that a kernel seldom enters, or that has few turns. An unrolled loop would fill the
-/// instruction cache. The threads of a warp would also diverge if their numbers of turns differ.
+/// Keeps a kernel's compiler from unrolling the next loop. Put this before a loop that a kernel seldom enters, or that
+/// has few turns. An unrolled loop would fill the instruction cache. If the threads of a warp take different numbers of
+/// turns, they would also diverge.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_ROLLED _Pragma("unroll 1")
 #else

@@ -27,8 +27,8 @@ class CachedReader final : public ReaderModel {
     reader_->read(index, out);
   }
   void expect(std::span<const std::uint64_t> indices) noexcept override {
-    // A reader expects advice to list all records that it will be asked for. So advice is given only if all records are
-    // cached, or none is.
+    // A reader expects advice to list all records that it will be asked for. So advice is given only if the cache has
+    // all of the records, or has none.
     bool all = true, none = true;
     for (const std::uint64_t index : indices) (cache_->has(index) ? none : all) = false;
     if (all) recalled_->expect(indices);

@@ -73,9 +73,9 @@ class ForwardedRecords : public SourceModel, public ForwardedBlocks {
   virtual RecordOrigin origin(std::uint64_t index) const = 0;
 };
 
-/// A source with the records, blocks and facts of one other source. A class that wraps one source derives from it and
-/// overrides what differs. If its records are numbered differently, it also overrides `origin` and all members that use
-/// record numbers, like `labels`.
+/// A source with the records, blocks and facts of one other source. A class that wraps one source derives from this
+/// class, and overrides what differs. If the derived class numbers the records differently, it also overrides `origin`
+/// and all members that use record numbers, like `labels`.
 class ForwardedSource : public ForwardedRecords {
  public:
   explicit ForwardedSource(std::shared_ptr<const SourceModel> source)

@@ -14,7 +14,7 @@ class LazyCache {
  public:
   LazyCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
 
-  /// Returns the cache. Opens it if it is not open. May be called again after it has failed.
+  /// Returns the cache. Opens it if it is not open. May be called again after an exception.
   /// @throws what the maker throws, with its label as the stage.
   const std::shared_ptr<RecordCache>& open() const;
   /// Returns the cache; null until it is open.

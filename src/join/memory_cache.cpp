@@ -61,8 +61,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
     if (index >= records_ || has(index)) return;
     std::size_t bytes = header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += aligned(sample.bytes(slot).size());
-    // A record that has no room must not keep out smaller records, so it gives back the bytes it has reserved. `used_`
-    // is read first, so that threads that offer records to a full cache don't write to it.
+    // A record that has no room must not keep out smaller records, so its reserved bytes are given back. `used_` is
+    // read first, so that threads that offer records to a full cache don't write to `used_`.
     const std::size_t most = limit_ - std::min(bytes, limit_);
     if (used_.load(std::memory_order_relaxed) > most) return full_.store(true, std::memory_order_relaxed);
     if (used_.fetch_add(bytes, std::memory_order_relaxed) > most) {

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t max_records = std::uint64_t{1} << 62;
 
-// Calls f(part, indices in the part) for each part that has any of these records. The records of a part keep their
-// order. Indices past the end are left out.
+// Calls f(part, indices in the part) for each part that has any of the records `indices`. The records of a part keep
+// their order. Indices past the end are left out.
 template <class F>
 void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
   std::vector<PartRecord> records;
@@ -80,7 +80,7 @@ std::string to_text(const Field& field) {
   return text;
 }
 
-// Returns the schema without its classes. What is left must be equal in all parts of a join.
+// Returns the schema without its classes. All parts of a join must have the same schema without classes.
 Schema without_classes(const Schema& schema) {
   std::vector<Field> fields(schema.begin(), schema.end());
   for (Field& field : fields) field.classes = {};

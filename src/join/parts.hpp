@@ -24,10 +24,12 @@ struct PartRecord {
 };
 
 /// Several sources with the same fields, joined to one source that has all their records and blocks. Blocks are in the
-/// order of the parts. A derived class decides only which part a record comes from.
+/// order of the parts. A derived class decides which part each record comes from.
 class Parts : public ForwardedRecords {
  public:
-  /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
+  /// `kind`: the stage's name. `joined`: how the parts' classes are matched.
+  /// @throws Error(invalid_argument) if there are no parts, or if they have more than 2^62 records together.
+  /// @throws Error(schema_mismatch) if the parts' fields or classes can't be joined.
   Parts(const std::string& kind, const std::vector<AnySource>& parts, ClassMatching joined);
 
   /// Returns where record `index` comes from. REQUIRES: `index` is below size().
@@ -58,8 +60,8 @@ class Parts : public ForwardedRecords {
 
  protected:
   std::uint64_t identity_of_parts() const;
-  /// Returns the groups of each part. If a part has none, its groups are made from its keys. Returns an empty list if
-  /// no part has groups. @throws like `groups_of`.
+  /// Returns the groups of each part. Makes them from the part's keys if the part has no groups of its own. Returns an
+  /// empty list if no part has groups of its own. @throws like `groups_of`.
   std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
   /// Returns which part a block comes from, and the block's number in that part.
   PartRecord locate_block(std::uint64_t block) const;
@@ -93,7 +95,7 @@ Error of_record(const Error& inner, const std::string& which);
 /// Checks an index. @throws Error(not_found) if it is past the end of the join.
 void require_record(const SourceModel& join, std::uint64_t index);
 
-/// Returns the name of a join, such as "concat(lmdb, lmdb)". Has only the first few names, and cuts long names.
+/// Returns the name of a join, such as "concat(lmdb, lmdb)". Uses only the first few of `names`, and cuts long names.
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names);
 
 }  // namespace penstock::detail

@@ -15,7 +15,7 @@ namespace penstock::detail {
 /// Returns a key without the ending of its file name, as documented at `PairBy::stem`. Returns the whole key if it is
 /// not text.
 std::string_view stem_of(std::string_view key) noexcept;
-/// Returns the part after the last '/'.
+/// Returns what follows the last '/' of a key. Returns the whole key if it has no '/'.
 std::string_view last_part(std::string_view key) noexcept;
 /// Returns a key in quotes, for the cause of an error. Cuts long keys.
 std::string quoted_key(std::string_view key);
@@ -28,8 +28,8 @@ struct KeyMismatch {
   std::uint64_t index;
   std::string first, second;
 };
-/// Compares the keys of two sources of the same size, position by position. Returns the first mismatch; none if all
-/// keys match. Needs no memory per record.
+/// Compares the keys of two sources of the same size, position by position. Returns two keys that don't match, or
+/// nothing if all keys match. Needs no memory per record.
 std::optional<KeyMismatch> compare_keys(const SourceModel& first, const SourceModel& second, PairBy by,
                                         std::string_view stage);
 
@@ -42,7 +42,7 @@ struct KeyMatches {
   std::vector<std::vector<std::string>> examples;  ///< for each part, the keys of a few records without a partner
 };
 /// Matches records by key, in the order of the first source.
-/// @throws Error(invalid_argument) if two records of one source have the same key.
+/// @throws Error(invalid_argument) if `by` finds no difference between the keys of two records of one source.
 KeyMatches match_keys(const std::vector<const SourceModel*>& sources, PairBy by, std::string_view stage);
 
 }  // namespace penstock::detail

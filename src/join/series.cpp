@@ -18,8 +18,8 @@ namespace penstock::detail {
 
 namespace {
 
-// Returns the source's labels. Returns none if the source does not know its labels, or if a value is too large for a
-// label. Then the caller reads the values from the records.
+// Returns the source's labels of a field. Returns none if the source does not know them, or if a value is too large for
+// a label. In both cases, the caller reads the values from the records.
 std::optional<std::vector<std::int64_t>> labels_that_fit(const SourceModel& source, const std::string& field) {
   try {
     return source.labels(field);
@@ -60,7 +60,7 @@ void for_each_change(const SourceModel& source, const std::string& field, F f) {
       Error error = current_error();
       try {
         source.describe(i, error);
-      } catch (...) {  // the source can't even name the record
+      } catch (...) {  // the source can't describe the record
       }
       throw error.with_index(i);
     }

@@ -34,7 +34,7 @@ Error refused(Errc code, const std::string& why, const SourceModel& source) {
 // Reads the rows of one window, and puts them one after the other into the window's values.
 class Rows {
  public:
-  /// `once`: the slot of a field whose value is taken from the window's first row, and not stacked.
+  /// `once`: the slot of the field that is not stacked, if any. Its value is taken from the window's first row.
   Rows(const Schema& row, const Schema& window, std::uint64_t length, std::size_t once)
       : schema_(&row), window_(&window), record_(row), length_(length), once_(once) {
     for (const Field& field : row)
@@ -124,7 +124,8 @@ class Windows final : public detail::ForwardedSource {
   }
   // Returns none, because the source's labels are labels of rows.
   std::optional<std::vector<std::int64_t>> labels(std::string_view) const override { return std::nullopt; }
-  // A window belongs to the group of its first row. If the source has no groups and no keys, the series are the groups.
+  // A window belongs to the group of its first row. If the source has no groups and no keys but `group_by` is set, the
+  // series are the groups.
   std::vector<Group> groups() const override {
     std::vector<Group> all;
     if (!options_.group_by.empty() && !source().has_keys() && detail::known_groups(source(), "windows").empty())
@@ -194,8 +195,8 @@ class Windows final : public detail::ForwardedSource {
     }
 
    private:
-    // The window's blocks were lent in the order of `blocks_of`, which is the order of its rows. The first row that
-    // lacks a block gets the failure.
+    // Lends the blocks of one row to the source's reader. The window's blocks were lent in the order in which the
+    // window's rows use them first. A row that lacks a block gets the failure.
     void lend_row(std::uint64_t row, bool first, const detail::LentBlocks::Lent& lent) {
       of_row_.clear();
       all_->ForwardedSource::blocks_of(row, of_row_);
@@ -278,7 +279,7 @@ class Windows final : public detail::ForwardedSource {
     }
     return rows;
   }
-  // Adds the description of the row to an error. The engine adds which window it was.
+  // Calls read(), and adds the description of the row to an error that it throws. The engine adds the window's index.
   template <class F>
   void guarded(std::uint64_t row, F read) const {
     try {

@@ -24,7 +24,7 @@ struct Part {
   std::size_t first;          // slot of the part's first field in the join
   const BlockModel* blocks;   // null if the part has no blocks
   std::uint64_t first_block;  // number of the part's first block in the join
-  // For each record of the join, the index of its record in the part. Empty if the part's indices are the join's.
+  // For each record of the join, the index of its record in the part. Empty if both indices are always equal.
   std::vector<std::uint64_t> indices;
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }

@@ -96,8 +96,8 @@ void LoaderCounts::begin_anew() {
   latest_.reset();
 }
 
-// Reads the cores' times now, because a report may be made much later. With many short epochs, reads them only at a few
-// ends.
+// Reads the cores' times here, because a report may be made much later. If epochs are short, reads them only at the
+// ends of some epochs.
 void LoaderCounts::end_epoch(Clock::time_point now) noexcept {
   if (!cores_first_) return;
   const std::uint64_t first = cores_first_->at, ns = to_ns(now);

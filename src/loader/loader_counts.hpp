@@ -23,7 +23,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts batches as a loader delivers them, and makes the report. Only the caller's thread uses it, except `report`.
+/// Counts batches as a loader delivers them, and makes the report. Only the caller's thread may call its functions,
+/// except `report`.
 class LoaderCounts {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,11 +32,11 @@ class LoaderCounts {
   /// Both arguments must outlive this object.
   LoaderCounts(const Engine& engine, const Delivery& delivery);
 
-  /// Begins a call of next().
+  /// Notes that a call of `next()` begins.
   void begin_call(Clock::time_point now) noexcept;
   /// Counts a batch that is delivered by the call of `next()` that began at `begun`. Returns the present time.
   Clock::time_point deliver(const BatchInfo& batch, Clock::time_point begun, const BadSampleLedger& ledger) noexcept;
-  /// Keeps the present counts for `Report::lately`, if the last kept counts are a few seconds old.
+  /// Keeps the present counts for `Report::lately`. Does nothing if it kept counts in the last 5 seconds.
   void mark_if_due(Clock::time_point now) noexcept;
   /// Makes the counts of reports begin at this moment. @throws std::bad_alloc, and changes nothing in this case.
   void begin_anew();
@@ -57,7 +58,7 @@ class LoaderCounts {
 
   const Engine& engine_;
   const Delivery& delivery_;
-  // Bytes of a delivered row in fields at fixed addresses. Used if there are stages after `batch`.
+  // Bytes of a delivered row in fields at fixed addresses. Used only if there are stages after `batch`.
   std::uint64_t delivered_row_bytes_ = 0;
   // Fields whose rows differ in size and that the stages after `batch` keep.
   std::vector<std::size_t> delivered_appended_;

@@ -135,8 +135,8 @@ void Loader::Impl::end_epoch() {
 }
 
 void Loader::Impl::leave_epoch() {
-  // If the epoch's end already arrived, it is discarded without a report. Otherwise the report would depend on how far
-  // the runners are.
+  // If the epoch's end has already arrived, it is discarded and its samples are not counted. If they were counted, the
+  // counts would depend on how far the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
   if (read_to_the_end && epoch_facts_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
   if (epoch_facts_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
@@ -178,8 +178,8 @@ bool Loader::Impl::over() {
   return false;
 }
 
-// Ends the epoch with the exception in flight. `batch`: the batch that caused the exception, or null. Call inside a
-// catch block.
+// Ends the epoch, and returns the exception in flight as an Error. `batch`: the batch that caused the exception, or
+// null. Call inside a catch block.
 Error Loader::Impl::ended(const detail::runtime::BatchInfo* batch) {
   in_epoch_ = false;
   ended_by_error_ = true;
@@ -218,7 +218,8 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       to_epoch(epoch_ + 1);
       return over();
     }
-    // A change waits if all batches of the epoch were delivered, because a `seek` would discard the epoch's end.
+    // A change of settings waits if all batches of the epoch were delivered, because a `seek` would discard the epoch's
+    // end.
     if (must_seek_ || (begins_anew_ && cursor_.epoch == epoch_)) {
       delivery_->seek(cursor_, {ledger_.acted(), samples_});
       must_seek_ = begins_anew_ = false;
@@ -295,7 +296,7 @@ void Loader::Impl::account(detail::runtime::SampleCounts& tally) {
   counts_->note_messages(ledger_);
 }
 
-// Counts the epoch's end. Returns false if the loader was stopped before the end was known.
+// Counts the samples that the epoch's end reports. Returns false if the loader was stopped before the end was known.
 bool Loader::Impl::account_end() {
   std::optional<detail::runtime::EpochEnd> end = delivery_->take_epoch_end(epoch_);
   if (!end) return false;

@@ -25,7 +25,7 @@
 
 namespace penstock {
 
-/// A loader's state: its current epoch and batch, and its counts.
+/// The implementation of a loader. It has the engine, the delivery, the cursor and the counts.
 class Loader::Impl {
  public:
   Impl(Pipeline p, LoaderOptions o);
@@ -35,7 +35,8 @@ class Loader::Impl {
 
   /// @throws Error(forked) in a forked child of the process that made the loader.
   void check_process() const;
-  /// Checks the process, and whether batches can be used on these streams, one per device.
+  /// Checks the process like `check_process`, and checks that batches can be used on these streams, one per device.
+  /// @throws Error(forked | invalid_argument | unsupported).
   void check(std::span<const StreamRef> streams) const;
   void stop() noexcept;
 
@@ -44,17 +45,17 @@ class Loader::Impl {
   /// Discards the rest of the current epoch if the epoch was begun, ended by an error, or continued from a state after
   /// its beginning. Otherwise does nothing.
   void end_epoch();
-  /// Returns whether the present epoch has not ended. @throws Error(invalid_argument) if another epoch was begun since
-  /// `beginnings()` returned `beginning`.
+  /// Returns whether the current epoch goes on. `of_epoch`: the epoch's number, for the error.
+  /// @throws Error(invalid_argument) if another epoch was begun or restored since `beginnings()` returned `beginning`.
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 
-  /// Sets `leases` to the next batch's parts. Returns false if the epoch is over.
+  /// Sets `leases` to the next batch's parts. Returns false if the epoch is over or the loader was stopped.
   bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::runtime::Lease>> leases);
   std::optional<Batch> next(StreamRef stream);
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   State state() const;
-  /// Continues from a state. `text`: description of the saved state's pipeline; empty if the state's file has none.
+  /// Continues from a state. `text`: description of the pipeline that saved the state; empty if it is not known.
   void resume(const State& s, const std::string& text);
   /// Returns the number of the epoch of the next batch.
   std::uint64_t epoch_number() const noexcept { return ended_by_error_ ? epoch_ + 1 : cursor_.epoch; }
@@ -91,7 +92,8 @@ class Loader::Impl {
   pid_t pid_;
   detail::runtime::BadSampleLedger ledger_;
   std::optional<Executor> executor_;
-  // Empty: the host. Declared before the engine, whose buffers may be in the devices' memory.
+  // Empty: the caller gets the batch buffers of the ring. Declared before the engine, whose buffers may be memory that
+  // a device pinned.
   detail::runtime::DeviceModels devices_;
   detail::TraceLine* line_ = nullptr;  ///< the line of `next()` in the timeline; null: no timeline is kept
   std::shared_ptr<detail::runtime::Engine> engine_;

@@ -33,8 +33,9 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
           .with_stage("batch");
 }
 
-// Returns the least bytes for a batch's fields whose rows differ in size. With `max_bytes`, returns room for these
-// bytes and for the alignment of rows. Otherwise guesses 64 bytes per row, at most 1 MiB.
+// Returns the least bytes that a batch needs for fields whose rows differ in size. If `max_bytes` is set and below
+// 2^40, returns enough for that many bytes and for the alignment of rows. Otherwise returns a guess of 64 bytes per
+// row, at most 1 MiB.
 std::size_t min_append_bytes(const PipelineData& data) {
   constexpr std::uint64_t guess = 64, most = 1u << 20;
   const std::uint64_t rows = data.batch->rows, bound = data.batch->options.max_bytes;
@@ -47,7 +48,7 @@ void request_device(MemoryRequest& request, const PipelineData& data, const Devi
   const std::uint64_t rows = max_rows_of_device(request.rows, devices.size());
   request.device.buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
   request.device.is_host = devices[0]->is_host();
-  // The BatchInfo of a batch, plus the BatchInfos of its parts.
+  // A batch has a BatchInfo. With several devices, each part of the batch has one too.
   request.device.notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
   if (!data.device) return;
   request.device.fixed_bytes =
@@ -131,10 +132,10 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.device.max_bytes = options.max_device_bytes;
   request.device.depth = options.device_depth;
   request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
-  // With a device, rows that differ in size are in the ring and in the staging memory.
+  // With a device, rows that differ in size need memory twice: in the ring, and where they are packed for the copy.
   if (layout.appends()) {
     request.append_buffer = min_append_bytes(data) * (devices.empty() ? 1 : 2);
-    // A guess that leaves some of the device's memory for these rows.
+    // Guesses at least a quarter of a device buffer, so that the plan leaves memory on the device for these rows.
     if (!devices.empty())
       request.device.rows_bytes = std::max(min_append_bytes(data) / devices.size(), request.device.buffer_bytes / 4);
   }
@@ -164,7 +165,7 @@ std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModel
   const std::vector<DeviceStep>& steps = data.device->steps;
   std::vector<bool> decodes;
   for (const DeviceStep& step : steps) decodes.push_back(step.kind == DeviceStep::Kind::decode);
-  // With `verify` runners decode all images, so no device is asked.
+  // With `verify`, runners decode all images. So no device is asked.
   if (data.check_value().verify) return {};
   for (const auto& device : devices) {
     const DeviceGuard entered(*device);

@@ -14,7 +14,7 @@ namespace penstock {
 
 namespace {
 
-// Checks that the target can hold the field of the largest batch.
+// Checks that `to` has room for the field in a batch of `rows` rows.
 void check_target(const Field& field, const detail::RowField& row, std::uint64_t rows, const TensorView& to) {
   if (row.appended())
     throw Error(Errc::unsupported, "field \"" + field.name +

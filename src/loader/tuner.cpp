@@ -54,7 +54,7 @@ void Tuner::measured(const TuneWindow& window) {
   switch (phase_) {
     case Phase::base:
       base_ = window;
-      // More memory for blocks was kept without a trial, so this window is the first that shows its rate.
+      // If more memory for blocks was kept without a trial, this is the first window that shows the rate with it.
       if (!trials_.empty() && trials_.back().kept && trials_.back().after_samples_per_s == 0)
         trials_.back().after_samples_per_s = window.rate;
       return go_on();
@@ -114,7 +114,7 @@ void Tuner::decide(bool better, double before, double after) {
 
 void Tuner::go_on() {
   phase_ = Phase::base;
-  // Requires several windows in a row, because the caller's first batches may be slow for other reasons.
+  // Requires several windows in a row, because the caller may need more time for its first batches than for later ones.
   calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
   if (calm_ >= most_calm)
     return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");
@@ -148,7 +148,8 @@ void Tuner::finish(std::string why) {
   end_ = std::move(why);
 }
 
-// Returns whether settings may be tried: there is memory for them, and they were not refuted.
+// Returns whether settings may be tried: they differ from the kept settings, there is memory for them, and they were
+// not refuted.
 bool Tuner::open(const TunedSettings& settings) const noexcept {
   return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
          std::ranges::find(refuted_, settings) == refuted_.end();
@@ -180,13 +181,13 @@ std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
   // Blocks get only the memory that raises of other settings have left.
   if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
     to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
-  // After memory was added, new evictions must be counted first.
+  // After memory for blocks was added, enough blocks must be loaded before it is known what still more would save.
   if (!base_.blocks_known || base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
   return Proposal{to, base_.saved_by_blocks,
                   "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
 }
 
-// Proposes more threads, but more threads than cores only if samples wait for something other than a core.
+// Proposes more threads. Proposes more threads than cores only if runners often wait while they make samples.
 std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   constexpr double least_in_work = 0.5, least_waiting = 0.1;
   const unsigned now = kept_.threads, most = growth_.most.threads;
@@ -202,10 +203,11 @@ std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   return std::nullopt;
 }
 
-// Describes what runners lack most among the settings that may not be raised.
+// Returns words about the setting that runners lack most among the settings that can't be raised. Returns an empty text
+// if they lack little of all these settings.
 std::string Tuner::held_back() const {
   constexpr double least_in_work = 0.5;
-  constexpr std::string_view entries = "max_reorder_bytes";  // the setting is counted in samples here
+  constexpr std::string_view entries = "max_reorder_bytes";  // the value here is a number of entries, not bytes
   std::string words;
   double largest = least_far_lack;
   const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, RaiseLimit by, double share,

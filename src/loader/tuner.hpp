@@ -14,15 +14,15 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides the settings of a run from measurements. Raises the setting that the run lacks most. Keeps the change if
-/// batches are delivered faster, and takes the change back otherwise.
+/// Decides the settings of a run from measurements. Raises the setting that the run lacks most. If no raise is
+/// promising, tries fewer threads. Keeps a change if batches are delivered faster, and takes it back otherwise.
 ///
 /// A promising trial is measured up to four times, in turns with the kept settings, because a machine's speed changes
-/// with time. More memory for blocks is not tried but calculated, because the number of decodes that it saves is known.
+/// with time. More memory for blocks is kept without a trial, because the number of decodes that it saves is known.
 class Tuner {
  public:
-  /// The run begins with `growth.first`. `cores`: number of cores that the process may use. Tuning ends after
-  /// `most_windows` windows at the latest.
+  /// The run begins with `growth.first`. `cores`: number of cores that the process may use. No trial begins after
+  /// `most_windows` windows. Windows in which tuning only waits for measurements of blocks are not counted.
   Tuner(const TuningBounds& growth, unsigned cores, unsigned most_windows = 64);
 
   /// Returns the settings for the next window or, after the end of tuning, for the rest of the run.
@@ -30,7 +30,7 @@ class Tuner {
   bool done() const noexcept { return done_; }
   /// Takes the measurements of a window that ran with `settings()`.
   void measured(const TuneWindow& window);
-  /// Notes that there is no memory for `settings()`, so that the run uses the kept settings.
+  /// Notes that there is no memory for `settings()`. The run then continues with the kept settings.
   void refused();
   /// Ends tuning. The run continues with `settings`. `why`: the reason.
   void stop(const TunedSettings& settings, std::string why);
@@ -39,7 +39,7 @@ class Tuner {
 
   /// Returns the trials, in order.
   const std::vector<TuneTrial>& trials() const noexcept { return trials_; }
-  /// Returns why tuning ended.
+  /// Returns why tuning ended; empty if it has not ended.
   const std::string& end() const noexcept { return end_; }
 
  private:

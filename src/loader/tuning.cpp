@@ -13,7 +13,7 @@ namespace penstock::detail::runtime {
 namespace {
 
 // If the caller is away for longer than `pause_ns`, and also for longer than `pause_times` batches take, it does
-// something else, like a validation or a checkpoint.
+// something else, like a validation or a checkpoint. That time is not counted.
 constexpr std::uint64_t pause_ns = 1'000'000'000, pause_times = 20;
 
 double share_of(std::uint64_t part, std::uint64_t all) noexcept {
@@ -81,7 +81,7 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   std::uint64_t idle_ns = 0;
   for (const std::uint64_t ns : t.idle.idle_ns) idle_ns += ns;
   w.in_work = t.idle.all_ns == 0 ? 0 : 1 - share_of(idle_ns, t.idle.all_ns);
-  // If the window has no measured sample, uses the whole run, because only one sample in 64 is measured.
+  // Only one sample in 64 is measured. If the window has no measured sample, uses the whole run.
   w.waiting = waiting_of(t.wall_ns != 0 ? t : totals);
   if (totals.blocks.loads == 0) return w;
   w.saved_by_blocks =
@@ -94,8 +94,8 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   return w;
 }
 
-// Waits until memory that a change gave up is free. Gives up after 1,000 batches, because the caller may hold a batch
-// forever.
+// Waits until the memory that a change released is free. Stops waiting after 1,000 batches, because the caller may hold
+// a batch forever.
 Tuning::Next Tuning::go_on_waiting() {
   constexpr std::uint64_t most = 1000;
   waits_for_memory_ = !engine_.trim();
@@ -123,7 +123,7 @@ Tuning::Next Tuning::change() {
 void Tuning::apply() {
   const TunedSettings& wanted = tuner_.settings();
   while (engine_.settings() != wanted) try {
-      // Lowers settings first. The memory for raises is free only after nothing uses the memory that was given up.
+      // Lowers settings first. Raises need memory that lower settings release, and that may still be in use.
       TunedSettings fewer = engine_.settings();
       fewer.depth = std::min(fewer.depth, wanted.depth);
       fewer.entries = std::min(fewer.entries, wanted.entries);

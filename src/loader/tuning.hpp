@@ -15,14 +15,14 @@ namespace penstock::detail::runtime {
 /// How long a window lasts: at least `ns` nanoseconds and `batches` batches.
 struct TunePace {
   std::uint64_t ns = 250'000'000, batches = 8;
-  bool skips = true;                  ///< leaves out batches that may have been made with earlier settings
+  bool skips = true;                  ///< whether to leave out batches that may have been made with earlier settings
   TuneWindow (*made_up)() = nullptr;  ///< for tests: returns a window that replaces the measured window
 };
 /// The pace of all loaders. Tests shorten it while no loader runs.
 inline TunePace tune_pace;
 
-/// Measures a run's batches as they are delivered, and changes the run as a Tuner decides. Only the caller's thread
-/// uses it, except `report`.
+/// Measures a run's batches as they are delivered, and changes the run's settings as a Tuner decides. Only the
+/// caller's thread may call its functions, except `report`.
 class Tuning {
  public:
   /// `engine` must outlive this object, and its plan must allow raises. `device_depth`: number of batches on a device,
@@ -33,14 +33,14 @@ class Tuning {
   enum class Next : std::uint8_t {
     go_on,
     changed,     ///< settings changed, so the counts of reports should begin at this moment
-    begin_anew,  ///< like `changed`, but the change takes effect only when the run is begun again, which the caller
-                 ///< should do at the next batch
+    begin_anew,  ///< like `changed`, but the caller should also begin the run again at the next batch; the change
+                 ///< takes effect then
     done,        ///< tuning has ended and needs no further batches
   };
   /// Counts a batch of `samples` samples that was delivered at `now` by a call that began at `begun`, both in
   /// nanoseconds.
   Next delivered(std::uint64_t begun, std::uint64_t now, std::uint64_t samples);
-  /// Begins a window, because the run was begun again.
+  /// Begins a new window. Call this after the run was begun again.
   void begin_window() noexcept;
 
   /// Any thread may call this.

@@ -30,7 +30,7 @@ class GroupedPositions {
   /// Returns the number of positions of the group that was added as `number`, even if `finish` left the group out.
   std::uint64_t added(std::uint64_t number) const noexcept { return groups_[number].positions; }
   std::uint64_t size_of(std::uint64_t kept) const noexcept { return groups_[kept_[kept]].positions; }
-  /// Returns the number that a kept group was added with.
+  /// Returns the number with which a group was added. `kept`: the group's index among the groups that `finish` kept.
   std::uint64_t number_of(std::uint64_t kept) const noexcept { return kept_[kept]; }
   /// Returns the `i`-th position of a group.
   std::uint64_t position(std::uint64_t kept, std::uint64_t i) const;
@@ -50,8 +50,8 @@ class GroupedPositions {
   std::vector<std::uint64_t> kept_;
 };
 
-/// An order that visits groups in a new order in each epoch. From each group it draws at most `size` positions, and it
-/// draws again in each epoch.
+/// An order that visits groups in a new order in each epoch. At each visit, it draws at most `size` positions of the
+/// group. Without classes, it visits each group once in an epoch. With classes, it may visit a group several times.
 class Bags {
  public:
   /// The classes of the groups, for an order in which all classes come equally often.

@@ -22,16 +22,16 @@ namespace penstock::detail {
 /// same size. Immutable.
 class Blocks {
  public:
-  /// Makes the blocks of the source, or blocks of `block_size` records if that isn't 0.
-  /// @throws Error(invalid_argument) if the source has no blocks, if the ends of its blocks are invalid, or if there
-  /// are too many blocks.
+  /// Makes blocks of `block_size` records. If `block_size` is 0, takes the source's own blocks.
+  /// @throws Error(invalid_argument) if there are too many blocks. If `block_size` is 0, also if the source has no
+  /// blocks, or if their ends are invalid.
   Blocks(const SourceModel& source, std::uint64_t block_size);
   /// Writes to `records` the source's records at `position` and the positions after it.
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
-  /// Returns how many positions from `position` on have consecutive records.
+  /// Returns a number, at least 1. That many positions, from `position` on, have consecutive records.
   using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
-  /// Returns the blocks as ranges of positions in the result of fixed orders. `records_at` finds the records at these
-  /// positions. `last_order` is the order that the error message names.
+  /// Returns the blocks as ranges of positions in the result of fixed orders. `positions`: size of the result.
+  /// `records_at` finds the records at positions of the result. `last_order` is the order that the error message names.
   /// @throws Error(invalid_argument) if the records of a block are not neighbours in the result.
   Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;

@@ -81,7 +81,7 @@ void ClassTurns::fill_class(std::uint64_t number, std::uint64_t seed, std::uint6
       turns[next++] = members_[stratum.first + i % stratum.groups];
     if (more == 0) continue;
     // The turns that are left go round a circle of the groups, through all epochs. An epoch has fewer of these turns
-    // than there are groups, so no group gets two of them.
+    // than there are groups, so no group gets two of them in one epoch.
     const Bijection circle(stratum.groups, hash_mix(seed, s));
     const std::uint64_t first = epoch % stratum.groups * more;
     for (std::uint64_t i = 0; i < more; ++i)

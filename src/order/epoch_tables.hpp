@@ -18,11 +18,11 @@ struct EpochKey {
   friend bool operator==(const EpochKey&, const EpochKey&) = default;
 };
 
-/// Tables that an order builds, each for one epoch or a stretch of one. Keeps the tables that were used last: two
-/// tables are in use when one epoch ends and the next begins, and a resume goes back to an earlier epoch. A table
-/// depends only on its key. So dropping a table costs time, but never changes a result. `Table` returns its size from
-/// `bytes()`. Any thread may call `get`. If another thread is building the table, the call waits. Calls for other
-/// tables don't wait.
+/// Tables that an order builds, each for one epoch or for a stretch of an epoch. Keeps the tables that were used last.
+/// Several tables are needed, because two are in use when one epoch ends and the next begins. Also, a resume goes back
+/// to an earlier epoch. A table depends only on its key. So dropping a table costs time, but never changes a result.
+/// `Table::bytes()` returns the size of a table. Any thread may call `get`. If another thread is building the table,
+/// the call waits. Calls for other tables don't wait.
 template <class Table>
 class EpochTables {
  public:

@@ -9,7 +9,7 @@ namespace penstock::detail {
 
 /// Shares an endless sequence of draws among parts, in proportion to integer weights. The list of parts is halved again
 /// and again, and each halving rounds by at most 1/2. So after any number of draws, each part's share is off by at most
-/// ceil(log2(parts)) / 2 draws. After a multiple of the weights' sum, shares are exact. Immutable.
+/// ceil(log2(parts)) / 2 draws. If the number of draws is a multiple of the weights' sum, shares are exact. Immutable.
 class Proportions {
  public:
   /// REQUIRES: the sum of `weights` is above 0 and at most 2^56.
@@ -19,15 +19,16 @@ class Proportions {
   std::size_t parts() const noexcept { return before_.size() - 1; }
 
   /// Shares out the draws [begin, end). Calls f(part, first, last), in order, for each part that gets any of these
-  /// draws. They are draws [first, last) of the part, counted from its first draw. REQUIRES: `end` is below 2^63.
+  /// draws. The part gets its own draws [first, last), counted from its first draw of all. REQUIRES: `end` is below
+  /// 2^63.
   template <class F>
   void share(std::uint64_t begin, std::uint64_t end, F f) const {
     share(0, parts(), begin, end, f);
   }
 
  private:
-  // A part's number of draws must not decrease when the number of all draws grows. Halving ensures that. Rounding each
-  // part's share by itself would not.
+  // The parts' draws must add up to all draws. A part's number of draws must not decrease when the number of all draws
+  // grows. Halving ensures both. If each part's share were rounded by itself, the sum could be wrong.
   template <class F>
   void share(std::size_t low, std::size_t high, std::uint64_t begin, std::uint64_t end, F& f) const {
     if (begin == end) return;

@@ -14,7 +14,8 @@
 namespace penstock::detail {
 
 namespace {
-// The least number of draws in a stretch. The draws of a stretch are shuffled.
+// The least number of draws in a stretch; only the last stretch of an epoch may have fewer. The draws of a stretch are
+// shuffled.
 constexpr std::uint64_t min_stretch = 64;
 constexpr std::uint64_t max_draws = std::uint64_t{1} << 62;
 }  // namespace

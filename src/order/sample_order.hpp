@@ -26,11 +26,13 @@ class SampleOrder {
   SampleOrder(std::span<const BoundOrder> orders, std::uint64_t seed, std::uint64_t size) noexcept
       : orders_(orders), seed_(seed), size_(size) {}
 
-  /// Writes the indices of the positions first, first + stride, … of an epoch. @throws what orders throw.
+  /// Writes to `out` the indices of the records at the positions first, first + stride, … of an epoch. @throws what
+  /// orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
-  /// Returns how many positions from `position` on have consecutive records in every epoch; at least 1.
+  /// Returns a number, at least 1. In every epoch, that many positions from `position` on have consecutive records.
   std::uint64_t run_length(std::uint64_t position) const;
-  /// Returns the index of the stand-in for a bad sample: a uniform draw among all positions of the epoch.
+  /// Returns the index of the record from which a stand-in is made. Draws it uniformly from all positions of the epoch.
+  /// `place`: key of the draw.
   std::uint64_t replacement(const Place& place) const;
 
  private:

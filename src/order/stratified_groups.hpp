@@ -16,7 +16,7 @@ namespace penstock::detail {
 /// A part of a split by group that gives each value of a field its share.
 struct StratifiedGroups {
   Runs records;
-  std::string said;  ///< in words: the part's numbers of groups and records, and which value is farthest from its share
+  std::string said;  ///< the part's numbers of groups and records and the value farthest from its share, in words
 };
 
 /// Returns the part `options.part`. `labels`: each record's value of the field `options.stratify`. See `split` for what

@@ -10,8 +10,8 @@ namespace penstock::detail {
 
 namespace {
 
-// Checks that all rows of a field have one size if a stage makes the field. So all memory can be taken before the first
-// batch.
+// Checks a field that a stage makes. All rows of the field must have one fixed shape, so that all memory can be taken
+// before the first batch. The shape must leave room for the batch's dimension.
 void check_made(const Field& field, const std::string& label) {
   const std::string is =
       "field \"" + field.name + "\" would be " + std::string(to_string(field.dtype)) + field.shape.to_string();

@@ -11,7 +11,8 @@ namespace penstock::detail {
 
 namespace {
 
-// Called after each stage, because for_rank may be at any place in a pipeline.
+// Checks that the ranks can share the pipeline's batches. `add_stage` calls this after each stage, because for_rank may
+// be at any place in a pipeline.
 void check_rank(const PipelineData& data) {
   const Rank rank = data.rank_value();
   if (rank.steps_per_epoch != 0 && data.source->is_stream())

@@ -13,8 +13,8 @@ std::uint64_t BatchPositions::global_valid(std::uint64_t number) const noexcept 
   return data_->fixed_steps() != 0 ? rows : std::min(rows, data_->size - number * rows);
 }
 
-// The parts of the ranks, one after the other, are the whole batch. Its padding is at its end, so only the last ranks
-// can get padding.
+// The ranks' parts follow each other in the batch. The padding is at the batch's end, so only the last ranks can get
+// padding.
 RankRows BatchPositions::rank_rows(const Cursor& at) const noexcept {
   const std::uint64_t valid = global_valid(at.number);
   const bool pads = data_->batch->options.tail == Tail::pad;

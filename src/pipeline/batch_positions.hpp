@@ -30,15 +30,15 @@ class BatchPositions {
   RankRows rank_rows(const Cursor& at) const noexcept;
   /// Returns the cursor of the batch that follows the batch at `at`.
   Cursor next(const Cursor& at) const noexcept;
-  /// Returns the place of the sample at a position of an epoch. With `Rank::steps_per_epoch`, `position` counts over
-  /// all passes.
+  /// Returns the place of the sample at a position of an epoch. If `Rank::steps_per_epoch` is set, `position` counts
+  /// over all passes, and `epoch` is ignored.
   Place place(std::uint64_t epoch, std::uint64_t position) const noexcept {
     if (data_->fixed_steps() != 0) [[unlikely]]
       return {position / data_->size, position % data_->size, 0, 0};
     return {epoch, position, 0, 0};
   }
-  /// Writes the source indices of the positions from `first` on. The positions may continue in the next pass. @throws
-  /// what orders throw.
+  /// Writes the source indices of the positions from `first` on. The positions may continue in the next pass.
+  /// @throws what orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
 
  private:

@@ -17,7 +17,8 @@ struct BatchSpec {
       0;  ///< a batch ends after the sample with which it reaches this size; 0 means no such limit
 };
 
-/// The largest number of samples in a bucket window. Cursors count the batches that are made of a window in 16 bits.
+/// The largest number of samples in a bucket window. A cursor has 16 bits for the number of batches that are
+/// made of a window.
 inline constexpr std::uint64_t max_bucket_window = 65'535;
 /// Specifies the field by whose length samples are sorted in a window, so that a batch has samples of similar length.
 struct BucketSpec {

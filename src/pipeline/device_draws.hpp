@@ -21,7 +21,7 @@ namespace penstock::detail {
 class DrawRoom {
  public:
   virtual ~DrawRoom() = default;
-  /// Returns memory for the row's value of one of the batch's hidden fields, which have draws, tables or pixels.
+  /// Returns memory for the row's value of a hidden field of the batch. Hidden fields have draws, tables or pixels.
   virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
   /// Returns memory for intermediate results.
   virtual Scratch& scratch() = 0;
@@ -29,19 +29,20 @@ class DrawRoom {
   virtual const std::byte* value(std::size_t field) = 0;
   /// Returns the decoding of step `step`. REQUIRES: the step is of kind `decode`.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
-  /// Returns whether the device does the decoding of step `step`, except of images that it can't decode.
+  /// Returns whether the device decodes the images of step `step`. Runners decode the images that the device can't
+  /// decode.
   virtual bool decodes_on_device(std::size_t step) const = 0;
   /// Checks a value's size. @throws Error(limit_exceeded) if a value of the field may not have `bytes` bytes.
   virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;
-  /// Returns whether images must be verified, which decodes them to their end.
+  /// Returns whether images must be verified. To verify an image, a runner decodes it to its end.
   virtual bool verifies() const = 0;
   /// Adds a decoder's remark on one image, for the report. `text` must live as long as the program.
   virtual void remark(const char* text) = 0;
 };
 
 /// Tries the image stages after `batch` with images of several sizes, until a size suits the stages. Returns an ImageOp
-/// for each step. The ImageOp is empty unless the step is of kind `image` and its result has one size. Sets `at` to the
-/// label of the current stage, for error messages.
+/// for each step. The ImageOp has an operation if the step is of kind `image` and its result has one size. Otherwise
+/// the ImageOp is empty. Sets `at` to the label of the current stage, for error messages.
 /// @throws what the stages throw; and Error(unsupported) if the stages can't be one operation.
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
 

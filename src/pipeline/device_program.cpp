@@ -137,7 +137,8 @@ std::shared_ptr<const DeviceProgram> DeviceProgramBuilder::finish() {
   return out_;
 }
 
-// Tries the draws of one row, so that stages that can't be done after `batch` are refused before anything runs.
+// Makes the models of image steps, and adds steps of kind `resample` where they are needed. First tries the draws of
+// one row. This refuses stages that can't run after `batch`, before any sample is made.
 void DeviceProgramBuilder::make_images() {
   const std::string* at = nullptr;
   try {
@@ -170,7 +171,7 @@ void DeviceProgramBuilder::make_images() {
   }
 }
 
-// Returns the step of kind `resample` that comes before `step`. It makes images of one size, as u8.
+// Returns a step of kind `resample`, which comes before `step` and makes images of one size, as u8.
 DeviceStep DeviceProgramBuilder::first_half(const DeviceStep& step, const ImageOp& op) {
   ScratchArena scratch;
   static_cast<void>(step.executor->resample_tables(op, scratch));  // throws if the executor has no tables

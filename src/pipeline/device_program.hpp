@@ -42,7 +42,7 @@ struct DeviceStep {
   const ImageExecutor* executor = nullptr;  ///< makes the ResampleTables
   bool resamples = false;                   ///< whether one of the step's stages may resample
   std::shared_ptr<const ImageDecoder> decoder;
-  std::uint64_t key = 0;  ///< for kind `decode`: key of its draws
+  std::uint64_t key = 0;  ///< for kind `decode`: key of the step's draws
 };
 
 /// One draw for a row. An image stage has a draw per field, and a user's stage has a draw if it has draw bytes.
@@ -58,7 +58,7 @@ struct DeviceDraw {
 
 /// The part of a pipeline after `batch`. Immutable.
 struct DeviceProgram {
-  Schema sample;  ///< fields of a row as it is made before `batch`
+  Schema sample;  ///< fields of a row after the last stage before `batch`
   std::vector<DeviceStep> steps;
   std::vector<DeviceDraw> draws;  ///< in the order of the stages; the `step` of an image stage's draw has kind `image`
 
@@ -67,7 +67,7 @@ struct DeviceProgram {
   /// Returns `sample`, followed by the hidden fields of each step. These are a "draws" field if the step has draws, a
   /// "tables" field for kind `resample`, and a "pixels" field for kind `decode`.
   Schema with_draws() const;
-  /// Checks that all images get one size.
+  /// Checks that all images of a field get one size.
   /// @throws Error(schema_mismatch) if images still differ in size after the last stage, or if a user's stage would get
   /// decoded images that differ in size.
   void need_fixed_sizes() const;
@@ -85,8 +85,8 @@ class DeviceProgramBuilder {
   void add_decode(const BoundStage& stage, const std::string& field, std::shared_ptr<const ImageDecoder> decoder);
   /// Adds a stage that is a launch of its own.
   void add(const BoundStage& stage, const std::shared_ptr<const DeviceStageModel>& model);
-  /// Returns the program. @throws Error(schema_mismatch | unsupported) that names a stage that can't be done after
-  /// `batch`.
+  /// Returns the program. @throws Error(schema_mismatch | unsupported) if a stage can't run after `batch`; the error
+  /// names the stage.
   std::shared_ptr<const DeviceProgram> finish();
 
  private:

@@ -7,8 +7,8 @@
 
 namespace penstock::detail {
 
-/// Returns why a pipeline with `batch` can never deliver a batch, whatever its samples are, and what the user can do.
-/// Returns an empty text if a batch may come, as far as is known before samples are made.
+/// Returns why a pipeline with `batch` can never deliver a batch. Returns an empty text if a batch may come. Only facts
+/// that are known before samples are made are taken into account.
 std::string why_no_batch(const PipelineData& data);
 
 }  // namespace penstock::detail

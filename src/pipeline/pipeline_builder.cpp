@@ -88,7 +88,8 @@ void PipelineBuilder::refuse_order(const std::string& name) const {
         .with_stage(name);
 }
 
-// Called for stages that find out facts about the record at each position once, and use these facts in all epochs.
+// Some stages find out facts about the record at each position once, and use these facts in all epochs. These stages
+// call this function.
 void PipelineBuilder::refuse_changing_orders(const std::string& stage) const {
   for (const BoundOrder& order : data_.orders)
     if (!order.model->fixed())

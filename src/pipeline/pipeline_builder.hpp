@@ -46,6 +46,8 @@ class PipelineBuilder {
   /// @throws Error(invalid_argument) if an earlier order gives a position a different record in each epoch.
   void refuse_changing_orders(const std::string& stage) const;
   /// Returns the values of a field of the source, one for each position.
+  /// @throws like refuse_order, refuse_changing_orders and labels_of; and Error(schema_mismatch) if a stage made the
+  /// field.
   std::vector<std::int64_t> labels_of_positions(const std::string& field, const std::string& stage) const;
 
   // -- stages that work on samples; REQUIRES: the stage that joins is a WorkStage --

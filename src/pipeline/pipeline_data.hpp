@@ -47,7 +47,7 @@ struct PipelineData {
   std::vector<BoundStage> device_stages;        ///< stages after `batch`
   std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null if there are none
   std::uint64_t size = 0;                       ///< positions per epoch; `unknown_size` for a stream
-  std::uint64_t stream_window = 0;  ///< a stream is shuffled inside blocks of this many records; 0 means no shuffle
+  std::uint64_t stream_window = 0;  ///< a stream is shuffled inside runs of this many records; 0 means no shuffle
   std::uint64_t stream_key = 0;     ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
   std::map<std::string, Collate> collates;  ///< how rows are put together, by field name
@@ -66,7 +66,7 @@ struct PipelineData {
     return source_groups->of(*source, stage);
   }
 
-  /// Opens the cache, if there is one. Samples may be asked for only afterwards. @throws what opening the cache throws.
+  /// Opens the cache, if there is one. Call it before samples are made. @throws what opening the cache throws.
   void open() const {
     if (cache) cache->opened->open();
   }
@@ -85,9 +85,9 @@ struct PipelineData {
   bool reordered() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
-  /// Returns the batches per epoch if passes follow each other without end; 0 if a pass is an epoch.
+  /// Returns the number of batches per epoch if passes follow each other without end; 0 if a pass is an epoch.
   std::uint64_t fixed_steps() const noexcept { return rank_value().steps_per_epoch; }
-  /// Returns the batches per epoch; 0 if the number is only known at the epoch's end.
+  /// Returns the number of batches per epoch; 0 if there is no `batch`, or if the pipeline is reordered.
   std::uint64_t steps() const noexcept {
     if (!batch || reordered()) return 0;
     if (fixed_steps() != 0) return fixed_steps();

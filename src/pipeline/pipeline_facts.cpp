@@ -102,7 +102,8 @@ void add_stream_window(FactList& list, const PipelineData& data) {
   list.say("order shuffle", "shuffle inside blocks of " + std::to_string(data.stream_window) + " records");
 }
 
-// Cuts a long text and appends its hash. So the names of 100,000 classes fit into the file that says what made a store.
+// Cuts a long text and appends the hash of the whole text. Thus even the names of 100,000 classes fit into the file
+// with the facts of a store's job.
 std::string short_enough(std::string text) {
   constexpr std::size_t most = 2000, hash_digits = 40;
   if (text.size() > most) {

@@ -22,10 +22,10 @@ struct PipelineFacts {
 
   /// Returns the value of `State::fingerprint`.
   std::uint64_t of_state() const noexcept;
-  /// Returns the aspects in which a state's fingerprint differs, such as "its source and its stages". Returns an empty
-  /// text if the aspects can't be determined.
+  /// Returns the aspects in which a state's fingerprint differs from this object, such as "its source and its stages".
+  /// Returns an empty text if the fingerprint shows no aspect that differs.
   std::string aspects_that_differ(std::uint64_t of_state) const;
-  /// Returns one fact per line. A state's file has this text after the state.
+  /// Returns `facts_begin`, followed by one fact per line. A state's file has this text after the state.
   std::string text() const;
   /// Returns in words how the facts in `text`, which another `text()` returned, differ from this object's facts.
   /// Returns an empty text if no fact differs, or `text` has no facts.
@@ -34,7 +34,8 @@ struct PipelineFacts {
 
 PipelineFacts facts_of(const PipelineData& data);
 
-/// Returns what the samples of epoch 0 depend on, whatever their batches are. `SinkJob::made_by` has these facts.
+/// Returns the facts on which the samples of epoch 0 depend, without facts about batches. `SinkJob::made_by` has these
+/// facts.
 std::vector<JobFact> sample_facts_of(const PipelineData& data);
 
 /// The beginning of `PipelineFacts::text`.

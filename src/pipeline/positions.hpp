@@ -68,7 +68,7 @@ class Positions {
     data_->sample_order().fill(at.epoch, at.position, out, stride_);
   }
 
-  /// Skips `count` of the positions that are left.
+  /// Skips the next `count` positions. REQUIRES: `count` <= `left()`.
   void skip(std::uint64_t count) noexcept {
     at_ += count * stride_;
     if (!ranges_.empty()) {

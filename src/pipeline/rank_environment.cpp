@@ -72,9 +72,9 @@ Rank Rank::from_environment() {
   ask(torchrun);
   ask(open_mpi);
   ask(mpich);
-  // Slurm's variables are ignored if a launcher started this process, because Slurm does not count the launcher's
-  // processes. If `RANK` and `WORLD_SIZE` are set, Slurm's two variables count only if both are set, because the shell
-  // of an allocation has only one of the two.
+  // Slurm's variables are ignored if MPI or torchrun started this process, because Slurm does not count the
+  // processes that these launchers start. If `RANK` and `WORLD_SIZE` are set, Slurm's two variables count only if both
+  // are set, because the shell of an allocation has only one of the two.
   const bool has_mpi = is_set(open_mpi) || is_set(mpich);
   const bool launched = has_mpi || (found && std::getenv("TORCHELASTIC_RUN_ID") != nullptr);
   if (!launched && (!found || is_set(slurm))) ask(slurm);

@@ -26,7 +26,7 @@ void detail::save_state(const State& state, std::string_view text, const std::st
 }
 
 State detail::load_state(const std::string& file, std::string* text) {
-  // A state with the text after it is never larger than this.
+  // The largest file that is read, in bytes. A state with the text after it is far smaller.
   constexpr std::uint64_t most = std::uint64_t{16} << 20;
   const std::optional<std::string> there = read_text(file, "state", most);
   if (!there) throw system_error("state", ENOENT, "opening", file);

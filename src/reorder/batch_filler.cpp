@@ -36,7 +36,8 @@ bool BatchFiller::open() noexcept {
   buffer->first = 0;
   buffer->valid = 0;
   carried_.hand_over(*buffer);
-  // One part more than rows: closing the batch is a part too, so the batch can't become ready before it is closed.
+  // The batch has one part more than rows, because closing the batch is a part too. So the batch can't become ready
+  // before it is closed.
   buffer->left.store(static_cast<std::uint32_t>(rows_ + 1), std::memory_order_relaxed);
   return true;
 }

@@ -26,8 +26,8 @@ struct EpochEnd : SampleCounts {
 class BatchOutlet {
  public:
   virtual ~BatchOutlet() = default;
-  /// Returns a buffer to fill. The caller must set the members of its BatchInfo. Returns null and sets `stalled` if no
-  /// buffer is free.
+  /// Returns a buffer to fill. The caller must set the members of the buffer's BatchInfo. Returns null and sets
+  /// `stalled` if no buffer is free.
   virtual BatchBuffer* open_batch() noexcept = 0;
   /// Takes a batch that gets no further rows. The batch becomes ready when all its rows are copied.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
@@ -57,8 +57,9 @@ struct FilledRow {
   RowPlace place = {};
 };
 
-/// Fills one batch after the other, and reports the end of each batch and of each epoch to the outlet. Counts made
-/// while no batch is open go to the next batch, or to the epoch's end. One thread at a time may use it.
+/// Fills one batch after the other, and reports the end of each batch and of each epoch to the outlet. Samples that
+/// are counted while no batch is open are counted in the next batch, or in the epoch's end. One thread at a time may
+/// use it.
 class BatchFiller {
  public:
   /// `bounds` and `outlet` must outlive this object. `epochs`: number of epochs of the run; 0 = no limit.
@@ -66,7 +67,7 @@ class BatchFiller {
 
   /// Starts with the batch at `cursor`. No batch is open after the call.
   void reset(const Cursor& cursor) noexcept;
-  /// Keeps the errors of all bad samples, however many samples a batch or an epoch's end counts.
+  /// Keeps the errors of all bad samples from this call on, not only the first `max_listed` errors of a `tally()`.
   void list_all_bad() noexcept { most_listed_ = ~std::size_t{0}; }
 
   /// Returns the open batch, or null.
@@ -78,15 +79,15 @@ class BatchFiller {
   bool admits(const BatchBounds::Item& item) const noexcept { return bounds_.admits(fill_, item); }
   /// Adds a row to the open batch and returns the row's number.
   std::uint64_t put(const FilledRow& row) noexcept;
-  /// Counts the size and the group of a row towards the open batch's limits. Call once per row, unless a bucket window
-  /// decides which rows a batch gets.
+  /// Counts the size and the group of a row towards the open batch's limits. Call once per row. Don't call it
+  /// if a bucket window decides which rows a batch gets.
   void count(const BatchBounds::Item& item) noexcept { bounds_.add(fill_, item); }
-  /// Returns whether the open batch has as many rows as it may have, or `enough_bytes`.
+  /// Returns whether the open batch has the full number of rows, or at least `enough_bytes` bytes.
   bool full() const noexcept { return batch_->valid == rows_ || bounds_.enough(fill_); }
   /// Returns the counts of the open batch or, if no batch is open, the counts that go to the next batch.
   SampleCounts& tally() noexcept { return batch_ != nullptr ? static_cast<SampleCounts&>(*batch_) : carried_; }
-  /// Notes a failure as the next sample of `tally()`. Only the first `max_listed` failures of a `tally()`, and failures
-  /// with `must` set, keep their errors.
+  /// Notes the failure of the sample that `tally()` counts next. Only the first `max_listed` failures of a `tally()`,
+  /// and failures with `must` set, keep their errors.
   void note_bad(Error error, bool fatal, bool must) noexcept;
   /// Sets the cursor after the open batch, if a batch is open.
   void advance(const Cursor& next) noexcept;
@@ -95,7 +96,7 @@ class BatchFiller {
   /// Ends the epoch. Closes the open batch or, with Tail::drop, drops it. `next`: the cursor after the epoch's last
   /// sample.
   void end_epoch(const Cursor& next) noexcept;
-  /// Returns whether the last batch of the run was closed. Always false unless each epoch has a set number of batches.
+  /// Returns whether the last batch of the run was closed. Always false if `Rank::steps_per_epoch` is not set.
   bool finished() const noexcept { return finished_; }
 
  private:

@@ -45,7 +45,7 @@ void BucketWindow::cut(std::uint64_t seed, const Cursor& next, bool last) noexce
     cut_by_rows(static_cast<std::size_t>(bounds_.rows()));
   sequence_.resize(ends_.size());
   std::iota(sequence_.begin(), sequence_.end(), 0u);
-  // An incomplete batch is not shuffled, so that it is the epoch's last.
+  // An incomplete batch is not shuffled, so that it stays the epoch's last batch.
   std::size_t whole = sequence_.size();
   if (!bounds_.by_size() && count_ % bounds_.rows() != 0 && tail_ != Tail::drop) --whole;
   Rng rng(seed, key, {begin_.epoch, begin_.position, begin_.child, 0});

@@ -46,7 +46,7 @@ class BucketWindow {
   // -- after `cut` --
   bool last() const noexcept { return last_; }
   const Cursor& next() const noexcept { return next_; }
-  /// Returns whether a further batch exists.
+  /// Returns whether there is a current batch; false after the last batch.
   bool has_batch() const noexcept { return batch_ != sequence_.size(); }
   /// Returns whether the current batch is skipped, because it was delivered before a resume.
   bool skips() const noexcept { return batch_ < done_; }
@@ -58,7 +58,7 @@ class BucketWindow {
   void next_batch() noexcept { ++batch_; }
   /// Returns the numbers of the window's rows that are in no batch.
   std::span<const std::uint32_t> left_over() const noexcept;
-  /// Starts to collect the next window. REQUIRES: no further batch exists.
+  /// Starts to collect the next window. REQUIRES: `!has_batch()`.
   void begin_next() noexcept;
 
  private:

@@ -60,7 +60,8 @@ PositionIssuer::Issued PositionIssuer::issue() noexcept {
 }
 
 // Asks the order for `count` positions. If the order fails, finds the first position at which it fails, so that the
-// samples before this position are made. Returns the number of positions before the failure.
+// samples before this position are made. Returns the number of positions before the failure, or `count` if there
+// is no failure.
 std::uint64_t PositionIssuer::fill(std::uint64_t count, std::optional<Error>& error) noexcept {
   try {
     positions_.fill(0, {indices_.data(), static_cast<std::size_t>(count)});
@@ -93,7 +94,7 @@ void PositionIssuer::set_up_entry(ReorderEntry& entry, std::uint64_t i) {
   entry.next = positions_.after(i);
 }
 
-// If `error` is none, there was no memory for the error.
+// Notes that the order failed at an entry or shared record. If `error` is none, there was no memory for the error.
 void PositionIssuer::fail(std::uint64_t number, std::optional<Error> error) noexcept {
   (records_ != nullptr ? records_->at(number).broken : buffer_.entry(number).broken) = !error;
   (records_ != nullptr ? records_->at(number).outcome : buffer_.entry(number).outcome).fatal = std::move(error);

@@ -33,11 +33,12 @@ class PositionIssuer {
 
   struct Issued {
     std::uint64_t first = 0, count = 0;
-    /// Source indices of the positions before the first position at which the order failed.
+    /// Source indices of the issued positions. If the order failed, only those before the failure.
     std::span<const std::uint64_t> indices;
     std::uint64_t pass = 0;
   };
-  /// Issues the next positions for which there is room, at most a chunk. Returns no positions at the end of the run.
+  /// Issues the next positions for which there is room, at most a chunk. Returns no positions if there is no room,
+  /// or at the end of the run.
   Issued issue() noexcept;
 
  private:

@@ -71,13 +71,13 @@ bool RecordSamples::can_expand() noexcept {
   return opened(run_begin_.load(std::memory_order_seq_cst) + run_seen_.load(std::memory_order_seq_cst));
 }
 
-// The check of `issued` comes first, because an earlier record may still have the ring's element of this record.
+// Checks `issued` first, because an earlier record may still occupy the element of the ring that this record will get.
 bool RecordSamples::opened(std::uint64_t number) noexcept {
   return number < issue_progress_.issued() && records_.at(number).opened.load(std::memory_order_seq_cst);
 }
 
-// Looks for further records of the current run. Returns true if all records of the run have arrived, or if an end comes
-// first.
+// Looks for further records of the current run. Returns true if all records of the run have arrived, or if the
+// epoch's end or a fatal failure ends the run earlier.
 bool RecordSamples::see_run() noexcept {
   const std::uint64_t begin = run_begin_.load(std::memory_order_relaxed);
   std::uint64_t seen = run_seen_.load(std::memory_order_relaxed);
@@ -129,7 +129,7 @@ void RecordSamples::begin_next_run(std::uint64_t begin) noexcept {
   run_known_.store(false, std::memory_order_seq_cst);
 }
 
-// Gives the record's next sample an entry. Returns true if it was the record's last sample.
+// Gives the record's next sample an entry. Returns true if that sample was the record's last one.
 bool RecordSamples::give(SharedRecord& record) noexcept {
   const bool decided = is_decided(record);
   const std::uint32_t count = decided ? 1 : record.count;

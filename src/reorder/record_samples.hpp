@@ -25,16 +25,16 @@ class RecordSamples {
   RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const IssueProgress& intake,
                 ThreadSignals& signals);
 
-  /// Returns the number of records in a run; 1 unless a stream is shuffled.
+  /// Returns the number of records in a run; 1 if the pipeline does not shuffle a stream.
   std::uint64_t run_records() const noexcept { return run_records_; }
   /// Starts at `cursor`. Reading a stream must begin with the first record of the run that holds `cursor`. Call only
   /// while no runner works.
   void reset(const Cursor& cursor) noexcept;
 
   /// Publishes a record that was made or read. Its samples may get entries, unless the consumer must first decide which
-  /// samples are skipped. Called by the runner that made or read the record.
+  /// samples are skipped. The runner that made or read the record calls this.
   void publish(SharedRecord& record) noexcept;
-  /// Returns whether a record waits until its skips are decided. Only the consumer calls this.
+  /// Returns whether a record waits for the consumer to decide its skips. Only the consumer calls this and `answer`.
   bool asks() noexcept;
   void answer() noexcept;
 

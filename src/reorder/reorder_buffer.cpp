@@ -13,8 +13,8 @@ namespace penstock::detail::runtime {
 namespace {
 
 // Returns the number of positions in which one rank has `passes` times as many samples as there are records. A record
-// that is early in one pass may be late in the next pass, and at a different rank. If filters keep k records, a rank
-// gets none of the k records in these positions with probability e^(-passes k).
+// that is early in one pass may be late in the next pass, and at a different rank. If filters keep k records, the
+// probability that a rank gets none of the k records in these positions is e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.rank_value().world);
@@ -86,7 +86,7 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
                  cursor.window_batches);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
-  // Before this call, rows may be in entries, in the window, or on their way to a batch.
+  // Takes back all rows. Before this call, a row may be in an entry, in the window, or on its way to a batch.
   rows_->reset();
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &(*rows_)[i];
 }
@@ -128,7 +128,8 @@ std::size_t ReorderBuffer::retire(std::span<Move> moves) noexcept {
   return count;
 }
 
-// Ends the run if no record was kept in `patience_` positions, because perhaps none will ever be kept.
+// Ends a run with `steps_per_epoch` if no record was kept in `patience_` positions, because then perhaps no record will
+// ever be kept.
 void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   if (!fixed_steps_ || entry.outcome.fatal) return;
   if (entry.outcome.kept) survived_ = entry.next.position;
@@ -145,7 +146,8 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   }
 }
 
-// If all samples of an endless stream fail, no batch is ever delivered that would report the errors.
+// Ends the run if more than `max_in_row` consecutive samples of a stream fail. Otherwise, if all samples of an endless
+// stream failed, no batch would ever report the errors.
 void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   if (!stream_ || entry.outcome.fatal) return;
   // `failed_in_row_` is set only when the entry is retired, because an entry that must wait is checked again.
@@ -220,7 +222,7 @@ void ReorderBuffer::tally(ReorderEntry& entry, bool ends_run) noexcept {
   if (entry.outcome.filtered) ++filler_.tally().filtered;
 }
 
-// Ends the run: delivers a batch of the samples before the entry, with the entry's error.
+// Ends the run. Delivers a batch with the samples before the entry, and with the entry's error.
 void ReorderBuffer::end_run(ReorderEntry& entry) noexcept {
   if (entry.outcome.fatal) filler_.note_bad(std::move(*entry.outcome.fatal), true, true);
   if (entry.broken) filler_.tally().unreported = true;

@@ -28,9 +28,9 @@ namespace penstock::detail::runtime {
 
 struct SharedRecord;
 
-/// One sample being processed, and its row. Until the limit of tickets is raised, the entry belongs to the thread that
-/// issues. From then until `done` it belongs to the runner with its ticket, and from then until `vacant` to the thread
-/// that retires.
+/// One sample being processed, and its row. The entry belongs to the thread that issues, until this thread raises the
+/// limit of tickets. Then the entry belongs to the runner with its ticket until `done`, and after that to the thread
+/// that retires until `vacant`.
 struct ReorderEntry {
   WaitingRow* row = nullptr;
   Place place;
@@ -63,7 +63,7 @@ class ReorderBuffer {
     std::uint64_t row;
   };
 
-  /// Returns the bytes that are kept per row in addition to its values.
+  /// Returns the bytes that are kept per row in addition to the row's values.
   static std::size_t row_notes_bytes(const RowLayout& layout) noexcept {
     return sizeof(ReorderEntry) + sizeof(WaitingRow) + layout.varying() * sizeof(RaggedRow);
   }
@@ -73,8 +73,9 @@ class ReorderBuffer {
                 BatchOutlet& outlet, std::uint64_t epochs = 0, std::size_t append_limit = ~std::size_t{0});
 
   std::size_t size() const noexcept { return entries_.size(); }
-  /// Allocates memory for a different number of entries, to which `resize` switches. One thread calls this and
-  /// `free_replaced`, without the lock, because both call a user's resource. @throws whatever the resource throws.
+  /// Allocates memory for a different number of entries, to which `resize` switches. Only one thread may
+  /// call this and `free_replaced`. It must not hold the run's mutex, because both functions call the user's memory
+  /// resource. @throws what the resource throws.
   void prepare(std::size_t entries);
   /// Frees the memory that `resize` replaced, or memory that was prepared and not used.
   void free_replaced() noexcept;
@@ -83,13 +84,13 @@ class ReorderBuffer {
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
   /// Returns the bytes that were copied to batches for fields whose rows differ in size. Don't call during a `resize`.
   std::uint64_t appended_bytes() const noexcept { return appended_before_ + rows_->appended_bytes(); }
-  /// Returns the rows of the entries, and the rows that wait in a bucket window.
+  /// Returns all waiting rows, including spare rows.
   const WaitingRows& rows() const noexcept { return *rows_; }
   std::byte* address(const ReorderEntry& entry, std::size_t field) const noexcept {
     return rows_->address(*entry.row, field);
   }
-  /// Starts with the batch at `cursor`. The next entry to retire has number 0. `count`: what the run counted before.
-  /// Call only while no runner works.
+  /// Starts with the batch at `cursor`. The next entry to retire has number 0. `count`: the run's counts
+  /// before `cursor`. Call only while no runner works.
   void reset(const Cursor& cursor, const QuotaCount& count) noexcept;
 
   /// Keeps the errors of all bad samples. Call before anything is issued.
@@ -101,7 +102,7 @@ class ReorderBuffer {
   /// Takes the vacant entry for a sample that is to be made.
   ReorderEntry& take(std::uint64_t number) noexcept;
 
-  // -- the runner that has its ticket --
+  // -- the runner that has the entry's ticket --
   void clear(const ReorderEntry& entry) noexcept { rows_->clear(*entry.row); }
   void note(const ReorderEntry& entry, std::span<const RaggedRow> varying) noexcept;
   void finish(ReorderEntry& entry) noexcept { entry.done.store(true, std::memory_order_seq_cst); }
@@ -128,8 +129,8 @@ class ReorderBuffer {
   BatchBuffer* open_batch_buffer() const noexcept { return filler_.batch(); }
 
  private:
-  // What a step of retiring did. `waits`: nothing, because a buffer or room is missing. `leaves`: something, but no row
-  // moves to a batch. `moves`: a row moves to its batch.
+  // What a step of retiring did. `waits`: nothing, because no buffer is free, or the end of an epoch can't be reported
+  // yet. `leaves`: something, but no row moves to a batch. `moves`: a row moves to its batch.
   enum class RetireResult : std::uint8_t { waits, leaves, moves };
   RetireResult retire_one(ReorderEntry& entry, Move& move) noexcept;
   RetireResult emit(Move& move) noexcept;
@@ -161,10 +162,10 @@ class ReorderBuffer {
   std::uint64_t appended_before_ = 0;  // bytes that were appended to batches before the last `resize`
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
-  // Rows that were prepared, or that were in use before `resize`.
+  // Rows and entries that were prepared, or that `resize` replaced.
   std::unique_ptr<WaitingRows> other_rows_;
   std::vector<ReorderEntry> other_entries_;
-  QuotaCount count_;            // counts for the error policy's quota, of the retired samples
+  QuotaCount count_;            // counts of the retired samples, for the error policy's quota
   std::uint64_t survived_ = 0;  // the position after the last survivor or the last batch
   std::uint64_t failed_in_row_ = 0;
 

@@ -30,7 +30,7 @@ std::size_t ReorderedWork::entry_bytes(const PipelineData& data) {
 }
 
 std::size_t ReorderedWork::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
-  // If the sizes of samples end batches, batches have fewer rows than their limit.
+  // If the sizes or groups of samples end batches, batches may have far fewer rows than their limit.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
   const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / entry_bytes(data) : batch;
@@ -42,7 +42,8 @@ std::size_t ReorderedWork::shared_records_for(const PipelineData& data, unsigned
   return data.flat_maps || data.source->is_stream() ? std::size_t{4} * threads : 0;
 }
 
-// Returns the bytes of a record as it is read. Adds scratch if the record may pass through stages before it is shared.
+// Estimates the bytes of a record as it is read. Adds scratch if the record may pass through stages before it is
+// shared.
 std::size_t ReorderedWork::min_shared_record_bytes(const PipelineData& data) {
   constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
   std::size_t bytes = 0;
@@ -201,7 +202,7 @@ bool ReorderedWork::work_in_blocks(ChainRun& run) noexcept {
   return true;
 }
 
-// Call before the entry or shared record can be reused, because the schedule keeps the blocks under the same number.
+// Call before the entry or shared record can be reused, because the schedule keeps the blocks under `number`.
 void ReorderedWork::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) signals_.wake_runners();
 }
@@ -226,8 +227,8 @@ void ReorderedWork::make(ChainRun& run, TicketRun tickets) noexcept {
     if (!records_) give_back_blocks(tickets.first + i);
     buffer_.finish(entry);
   }
-  // If samples became long, corrects the estimate now, so that no further tickets are taken together before a chain is
-  // measured.
+  // If samples took much longer than estimated, corrects the estimate now. Otherwise this runner would take many
+  // tickets together until it measures a chain.
   if (begun != 0)
     if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.counters.sample_ns)
       run.counters.sample_ns = each;

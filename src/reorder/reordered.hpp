@@ -32,8 +32,8 @@ inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
 /// The work of a reordered pipeline's runners. Every runner does whatever work exists: issues positions, reads a
 /// stream, loads blocks, opens shared records, makes samples, or retires samples. Flags guard the kinds of work that
-/// only one runner at a time may do. A runner that clears a flag, or changes what other runners wait for, checks again
-/// for work.
+/// only one runner at a time may do. A runner that clears a flag, or changes what other runners wait for, then checks
+/// again for work.
 class ReorderedWork {
  public:
   /// All arguments must outlive this object. `blocks`: null if records share no blocks. `order_line`: line of the
@@ -48,15 +48,16 @@ class ReorderedWork {
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
-  /// Allocates memory for `entries` entries, to which the next `reset` switches. Call without holding the run's
-  /// mutex, because this calls the user's memory resource, and from the same thread as `free_replaced`. @throws
-  /// whatever the resource throws.
+  /// Allocates memory for `entries` entries, to which the next `reset` switches. The same thread must
+  /// call `free_replaced`. Don't hold the run's mutex, because this function calls the user's memory resource.
+  /// @throws what the resource throws.
   void prepare_entries(std::size_t entries) {
     resizes_.store(false, std::memory_order_relaxed);
     buffer_.prepare(entries);
     resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
   }
-  /// Frees the memory that the last `reset` replaced. Returns false if prepared entries still wait for a `reset`.
+  /// Frees the memory that the last `reset` replaced. If prepared entries still wait for a `reset`, returns false and
+  /// frees nothing.
   bool free_replaced() noexcept {
     if (resizes_.load(std::memory_order_relaxed)) return false;
     buffer_.free_replaced();
@@ -68,12 +69,13 @@ class ReorderedWork {
   void reset(const Cursor& cursor, const QuotaCount& count);
   /// Returns whether a runner has something to do. Any thread.
   bool has_work() noexcept;
-  /// Returns why runners have no work while batches have room; none if nothing more will be issued. Any thread.
+  /// Returns why runners have no work while batches have room. Returns nullopt if nothing more will be issued, or if
+  /// further samples are ignored. Any thread.
   std::optional<Idle> why_idle() noexcept;
   /// Does a piece of the work. Returns false if there was no work.
   bool step(ChainRun& run) noexcept;
   /// Returns whether the next shared record is waiting for the consumer to decide which of its samples are skipped.
-  /// Only the consumer calls this.
+  /// Only the consumer calls this and `answer`.
   bool asks() noexcept { return samples_ && samples_->asks(); }
   void answer() noexcept { samples_->answer(); }
   /// Returns the buffer being filled, or null. Call only while no runner works.

@@ -80,7 +80,8 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     buffer_.note(entry, run.row.varying);
 }
 
-// Makes a child of its shared record. If another record replaces the shared record, makes a parent for this child only.
+// Makes a child of a shared record. If the child failed with the record's values, opens a stand-in for this child only.
+// Returns false if the child is left out.
 bool SampleMaker::make_child(ChainRun& run, const SharedRecord& record, const Place& place, std::uint64_t index,
                              std::uint64_t stands_for, const ChainRun*& at_work) {
   run.parent = record.run.get();

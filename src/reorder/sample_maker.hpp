@@ -11,8 +11,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Makes samples in the rows of their entries, and shared records. Any runner may use it, each with its own ChainRun,
-/// but no two runners may work on the same entry or record.
+/// Makes samples in the rows of their entries, and makes shared records. Any runner may use it, each with its own
+/// ChainRun, but no two runners may work on the same entry or record.
 class SampleMaker {
  public:
   /// The arguments must outlive this object.

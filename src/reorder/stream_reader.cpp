@@ -57,7 +57,8 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   return count;
 }
 
-// Reads a record, an epoch's end or a failure. Returns false if runners should stop.
+// Reads the next record into a SharedRecord. An epoch's end and a failure become a SharedRecord too. Returns false if
+// runners should stop.
 bool StreamReader::read_one(ChainRun& run) noexcept {
   const std::uint64_t number = context_.intake.issued();
   SharedRecord& record = context_.records.take(number);
@@ -106,8 +107,8 @@ void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   reads.scratch_bytes.set(std::max<std::uint64_t>(reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
-// Notes the exception in flight. Call inside a catch block. `began`: the stream was at the record. If it was not, the
-// failure does not concern a single record and ends the run.
+// Notes the exception in flight. Call inside a catch block. `began`: whether the stream was at the record. If
+// not, the failure does not concern a single record, and ends the run.
 void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   const OnError policy = setup_.data->policy_value().policy;
   bool goes_on = false;
@@ -127,7 +128,7 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   }
 }
 
-// Puts the stream at the record `at_`. If the stream can't seek, reads the records before it.
+// Puts the stream at the record `at_`. If the stream can't seek, reads and ignores the earlier records.
 StreamReader::BeginResult StreamReader::begin(ChainRun& parent) {
   stream_->reset(at_.epoch);
   if (at_.position == 0) return BeginResult::at_record;

@@ -33,12 +33,13 @@ class StreamReader {
   };
   StreamReader(const RunSetup& setup, const Chain& chain, const Context& context);
 
-  /// Starts at `cursor`, which must be at the first record of a shuffled run. Call only while no runner works.
+  /// Starts at `cursor`. If the stream is shuffled, `cursor` must be at the first record of a run. Call only while no
+  /// runner works.
   void reset(const Cursor& cursor) noexcept;
   /// Returns whether there is room for a record. Any thread.
   bool can_read() noexcept;
-  /// Reads up to 8 records, unless another runner reads or runners should stop. Returns the number of records,
-  /// including failures and ends of epochs.
+  /// Reads up to 8 records. Reads no record if another runner reads, and stops early if runners should stop. Returns
+  /// the number of records, including failures and ends of epochs.
   unsigned read(ChainRun& run) noexcept;
 
  private:

@@ -18,7 +18,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Memory for the values of a sample that waits until all samples before it have their rows in batches.
+/// Memory for the values of a sample whose row in a batch is not known yet.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
   std::byte* data = nullptr;       ///< memory of the fields with rows at fixed addresses

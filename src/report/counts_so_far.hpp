@@ -21,8 +21,8 @@ struct CountsSoFar {
   std::optional<CoreTime> cores;
 };
 
-/// Returns what was counted after `before`. Subtracts only the members of DeliveryCounts. All other members except
-/// `acted_before` keep the values of the whole run.
+/// Returns what was counted after `before`. Subtracts only the members of DeliveryCounts. Sets
+/// `acted_before` to `before.acted`. All other members keep the values of the whole run.
 inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& before) {
   subtract_counts<DeliveryCounts>(now, before);
   now.acted_before = before.acted;

@@ -22,7 +22,7 @@ struct DeliveryCounters : DeliveryCounts {
   std::uint64_t acted_before =
       0;  ///< how many of the bad samples in `acted` came before the time that the other counts cover
   std::uint64_t empty_epochs = 0;  ///< epochs that ended without a batch
-  /// The planned number of epochs, if the caller asked for an epoch beyond them; 0: it did not ask.
+  /// The planned number of epochs, if the caller asked for an epoch beyond them; 0: the caller did not ask.
   std::uint64_t beyond_epochs = 0;
   double p50_s = 0, p99_s = 0;
   std::optional<double> caller_delay_share;

@@ -35,7 +35,7 @@ void fill_delivered(Report& r, const DeliveryCounters& c) {
   }
 }
 
-// Returns how often a step ran: once per sample, per shared record, or per record of a stream.
+// Returns the counts of a step's runs. A step runs once per sample, per shared record, or per record of a stream.
 ChainCounts runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
   if (step >= chain.children_begin()) return t.samples;
   return step == 0 && chain.data().source->is_stream() ? t.reads : t.parents;
@@ -99,7 +99,7 @@ void fill_limit(Report& r, const RunTotals& t, bool stream) {
     r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
 }
 
-// Sets the shares of the runners' time.
+// Sets the shares of time in which the runners waited, were idle, or were delayed.
 void fill_runner_shares(Report& r, const RunTotals& t) {
   double wait_ns = static_cast<double>(t.loads.wait_ns);
   for (const StepCounts& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
@@ -109,7 +109,7 @@ void fill_runner_shares(Report& r, const RunTotals& t) {
     r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
 }
 
-// Returns the share of each reason. Leaves out reasons with less than 0.1 %.
+// Returns how much of the runners' time each reason for idleness took. Leaves out reasons with less than 0.1 %.
 std::vector<IdleShare> idle_shares(const IdleTime::Counts& counts) {
   std::vector<IdleShare> shares;
   for (std::size_t why = 0; why < IdleTime::reasons && counts.all_ns != 0; ++why)
@@ -130,8 +130,8 @@ std::vector<WaitShare> wait_shares(const WaitProbe::Counts& counts) {
   return shares;
 }
 
-// Sets the facts about cores, and returns notes about a quota. Under a quota, the cores' time that other processes use
-// does not matter, because they don't reduce the quota.
+// Sets the facts about cores, and returns notes about a quota. Under a quota, the core time of other processes does not
+// matter, because these processes don't use up the quota.
 std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
   r.cores = usable_cores();
   const double quota = core_quota();
@@ -169,7 +169,7 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
   r.sending = {share(s.batch_ns), share(s.buffer_ns), share(s.read_ns), share(s.call_ns)};
 }
 
-// Counts a pause like a slow caller, because the storing thread works during a commit.
+// Adds the time of pauses to the reason `caller`, because in a `write` a pause is a long commit by the storing thread.
 std::vector<IdleShare> idle_shares_of_write(IdleTime::Counts counts) {
   counts.idle_ns[static_cast<std::size_t>(Idle::caller)] +=
       std::exchange(counts.idle_ns[static_cast<std::size_t>(Idle::pause)], 0);

@@ -12,7 +12,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// A smaller share is not worth a sentence.
+// Causes that cost a smaller share of the runners' time are not mentioned.
 constexpr double least_share = 0.1;
 
 struct Cause {

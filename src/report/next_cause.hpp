@@ -7,15 +7,15 @@
 
 namespace penstock::detail::runtime {
 
-/// What the verdict already mentions in addition to what bounds the run.
+/// The causes that the verdict mentions in addition to what bounds the run.
 struct MentionedCauses {
-  bool delay = false;  ///< runners' waiting for a core
+  bool delay = false;  ///< runners waited for a core
   bool pause = false;  ///< pauses of the caller
 };
 
-/// Returns a sentence about the largest cost of the runners' time that the verdict does not mention. Empty if this cost
-/// is small, or the verdict names no single cause. The share in the sentence is a share of the time of all runners that
-/// there may be.
+/// Returns a sentence about what cost the runners most time, without causes that the verdict mentions. Empty if this
+/// cost is small, or the verdict names no single cause. The sentence gives the cost as a share of the time of all
+/// runners that the run may have.
 std::string next_cause(const Report& report, const MentionedCauses& told);
 
 }  // namespace penstock::detail::runtime

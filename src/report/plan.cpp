@@ -30,7 +30,7 @@ std::string where(const detail::runtime::Chain& chain, const Step& step) {
   return "; writes " + fields + (chain.data().reordered() ? " where it waits for its row" : " into the batch");
 }
 
-// Describes how fields whose rows differ in size are combined, and what ends a batch.
+// Describes how rows that differ in size are combined, what limits a batch, and how samples are sorted by length.
 std::string describe(const detail::PipelineData& data) {
   std::string text;
   for (const Field& field : data.sample()) {
@@ -50,7 +50,7 @@ std::string describe(const detail::PipelineData& data) {
   return text;
 }
 
-// Describes a step. `first`: the step before if both belong to one stage, or null.
+// Describes a step. `first`: the step before `step`, if both belong to one stage; otherwise null.
 std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* first) {
   std::string made, how;
   if (first != nullptr)
@@ -65,7 +65,7 @@ std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* f
   return step.label + by + how + " -> " + (made.empty() ? "nothing" : made);
 }
 
-// Names what may separate a bag's records in batches; empty if bags stay together.
+// Says what tears bags apart in batches. Empty if there are no bags, or if bags stay together.
 std::string torn_bags(const detail::PipelineData& d) {
   const bool bags =
       std::ranges::any_of(d.orders, [](const detail::BoundOrder& order) { return order.model->name() == "bags"; });

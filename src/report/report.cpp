@@ -42,7 +42,7 @@ std::string waits_text(const Report& r) {
   return out.empty() ? out : "  runners in work waited for:" + out + "\n";
 }
 
-// Describes who used the cores, if known.
+// Describes who used the cores, and who waited for them, as far as this is known.
 std::string cores_text(const Report& r) {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "  cores: " : ", ") + text; };

@@ -12,8 +12,8 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-// Notes that the caller made samples itself, if they are more than 5 % of all; it may make a few while a runner is
-// woken. Also notes why a reader could not be opened.
+// Notes how many samples the caller's thread made because no runner came, and how many it made as one of the runners.
+// Notes each number only if it is more than 5 % of all samples. Also notes why a reader could not be opened.
 void note_makers(Notes& notes, const RunTotals& t) {
   if (t.helped * 20 > t.samples.all)
     notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples.all) +
@@ -39,7 +39,7 @@ void note_bad_samples(Notes& notes, const DeliveryCounters& c) {
   if (c.acted > c.messages.size()) notes.push_back(std::to_string(c.acted) + " bad samples in all");
 }
 
-// Notes why no batch was delivered, or only batches without good samples.
+// Notes why an epoch had no batch, or that all samples so far were bad.
 void note_what_is_missing(Notes& notes, const DeliveryCounters& c, const PipelineData& data) {
   if (c.beyond_epochs != 0)
     notes.push_back("an epoch after the last one was asked for: nothing comes after `epochs = " +
@@ -58,7 +58,7 @@ void note_what_is_missing(Notes& notes, const DeliveryCounters& c, const Pipelin
 
 bool shuffles_blocks(const OrderModel& order) { return dynamic_cast<const OrderOf<BlockShuffle>*>(&order) != nullptr; }
 
-// Describes what a larger `max_block_bytes` would save.
+// Describes what twice the `max_block_bytes` would save.
 std::string saving(const BlockSchedule::Counts& blocks, double cpu_share) {
   const auto percent = [](double share) { return std::to_string(std::lround(100 * share)) + " %"; };
   const double share = static_cast<double>(blocks.saved_by_double) / static_cast<double>(blocks.loads);
@@ -68,7 +68,7 @@ std::string saving(const BlockSchedule::Counts& blocks, double cpu_share) {
                                     : "");
 }
 
-// Describes how often blocks were decoded, and how to decode fewer.
+// Describes how often blocks were decoded, and how to decode them less often.
 std::string block_note(const BlockSchedule::Counts& blocks, const PipelineData& data, double cpu_share) {
   const std::string decoded =
       std::to_string(blocks.loads) + " blocks were decoded for " + std::to_string(blocks.uses) + " uses";

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_files = 16;
 
-// Returns the weighted quantile of samples that are sorted by time.
+// Returns a weighted quantile of the samples' times, in seconds. `sorted`: the samples, in ascending order of time.
 double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
   double all = 0, before = 0;
   for (const MeasuredSample& sample : sorted) all += sample.weight;
@@ -22,7 +22,8 @@ double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
   return static_cast<double>(sorted.back().sample_ns) * 1e-9;
 }
 
-// Returns whether loads take more than half of the first stage's time, which also includes advice to the source.
+// Returns whether loading blocks takes more than half of the first stage's time. Advice to the source is part of that
+// time.
 bool loads_take_longest(const Report& r, const RunTotals& t) {
   double loads = 0, ns = 0;
   for (const MeasuredSample& load : t.load_times.run) {
@@ -97,13 +98,14 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   }
 }
 
-// Requires a large difference, because with few measured records a file may be slow by chance.
+// Requires a large difference, because with few measured records a file may seem slow by chance.
 const FileReport* slow_file(const Report& r) {
   constexpr std::uint64_t enough = 3;
   const auto slowest =
       std::ranges::max_element(r.files, {}, [](const FileReport& f) { return f.measured >= enough ? f.read_us : 0; });
   if (slowest == r.files.end() || slowest->measured < enough) return nullptr;
-  // The other files' share of all reading time, and a number that is proportional to how often they were read.
+  // `others_time`: the other files' share of all reading time. `others`: a number in proportion to how often the other
+  // files were read.
   double others_time = 0, others = 0;
   for (const FileReport& f : r.files) {
     if (&f == &*slowest || f.read_us <= 0) continue;

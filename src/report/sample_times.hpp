@@ -8,7 +8,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Sets how long samples take, and how long reading takes in each file, from single measured chains.
+/// Sets how long samples take, and how long reading from each file takes. Uses the samples that runners measured.
 void fill_sample_times(Report& report, const SourceModel& source, const RunTotals& totals);
 
 /// Returns the file whose records take much longer to read than the records of other files; null if no file stands out.

@@ -7,8 +7,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns a text for a person: a line with the present options and, if tuning has ended, the reason; and a line for
-/// each trial.
+/// Returns a text for people. The first line has the present options and, if tuning has ended, the reason. Each trial
+/// has a further line.
 std::string tune_text(const TuneReport& tuning);
 
 }  // namespace penstock::detail::runtime

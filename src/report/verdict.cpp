@@ -34,7 +34,7 @@ std::string cores_of(const Report& r) {
 
 bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= min_others; }
 
-// Describes who waited for a core and, if known, who had the cores. Empty if hardly anyone waited.
+// Describes how long `who` waited for a core and, if known, who had the cores. Empty if `share` is small or unknown.
 std::string delay_words(const Report& r, const std::string& who, const std::optional<double>& share) {
   if (share.value_or(0) < min_delay) return "";
   const std::string waited = " " + who + " waited " + percent(*share) + " of the time for a core";
@@ -58,7 +58,8 @@ double idle_share(const Report& r, Idle why) {
   return found == r.idle.end() ? 0 : found->share;
 }
 
-// Returns the bound of a run whose runners are idle for this reason; none if the reason is a slow caller, or unknown.
+// Returns the bound of a run whose runners are idle for this reason. Returns none if the runners wait for the caller or
+// for a thread of the executor.
 std::optional<Bound> bound_of(Idle why) {
   switch (why) {
     case Idle::straggler:
@@ -85,14 +86,16 @@ std::optional<Bound> bound_of(Idle why) {
 
 bool on_device(const Report& r) { return !r.device.empty() && r.device != to_string(host()); }
 
-// Returns the share of the runners' time in which finished batches waited for the device or the copy to it.
+// Returns the share of the runners' time in which finished batches waited for the device or the copy to it. Returns 0
+// if batches stay on the host.
 double device_share(const Report& r) {
   return on_device(r) ? idle_share(r, Idle::caller) + idle_share(r, Idle::leases) : 0;
 }
 
-// Returns the reason for which runners were idle longest, without reasons that the caller causes. If runners and caller
-// wait for each other in turns, the caller counts as a reason, because more batches would even that out. With a device
-// the caller does not count, because runners and caller may both have waited for the device.
+// Returns the reason for which runners were idle longest, and its share. Leaves out `caller`, `pause` and `threads`.
+// Exception: if runners and caller wait for each other in turns, `caller` counts as `buffers`, because more batches
+// would even that out. With a device, `caller` and `leases` never count, because runners and caller may both have
+// waited for the device.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
@@ -173,7 +176,7 @@ struct Judgement {
   MentionedCauses told = {};
 };
 
-// The rates in every verdict. The limit is an estimate, which a run may exceed.
+// The rates that verdicts mention. The limit is an estimate, which a run may exceed.
 struct Rates {
   explicit Rates(const Report& r)
       : of_limit(r.samples_per_s / r.limit_samples_per_s),
@@ -284,7 +287,7 @@ Judgement by_device(const Report& r, const Rates& rates) {
           rates.limit + "."};
 }
 
-// For a run in which reading takes longest: names the file that stands out, if there is one.
+// Names the file whose records take much longer to read than other files' records. Empty if no file stands out.
 std::string slow_file_words(const Report& r) {
   const FileReport* const slow = slow_file(r);
   if (slow == nullptr) return "";
@@ -292,8 +295,8 @@ std::string slow_file_words(const Report& r) {
          (slow->of_blocks ? " ms a block, and " : " ms a record, and ") + percent(slow->share) + " of all reading.";
 }
 
-// Returns what waiting runners mostly wait for, and its share of the waiting. The share is 0 if there were too few
-// looks.
+// Returns what waiting runners mostly wait for, and its share of the waiting. The share is 0 if the run looked at too
+// few busy runners, or if none of them waited.
 WaitShare main_wait(const Report& r) {
   constexpr std::uint64_t enough = 10;
   double all = 0;
@@ -322,7 +325,7 @@ std::string main_wait_words(const WaitShare& wait) {
   return "";
 }
 
-// Makes the verdict if runners mostly wait, in the source or in a stage.
+// Makes the verdict if runners wait for a large part of their work, in the source or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
   constexpr double lock_share = 0.6;
   const WaitShare wait = main_wait(r);
@@ -398,8 +401,8 @@ Judgement by_threads(const Report& r, const Rates& rates) {
                               rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
-// Returns the share of idle time that has a reason, in the time without pauses of the caller. Idle time at the end of a
-// run, when nothing is left to do, has no reason.
+// Returns the share of the runners' time in which they were idle for a reason. Pauses of the caller count neither as
+// time nor as idleness. At the end of a run, when nothing is left to do, runners are idle without a reason.
 double idle_with_reason(const Report& r) {
   double sum = 0;
   for (const IdleShare& i : r.idle)
@@ -434,7 +437,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
     return {Bound::order, idle_words(r, idle)};
   if (r.consumer_wait_share < 0.1 || (for_caller > 0.5 && r.consumer_wait_share < 0.3)) return by_caller(r, rates);
   if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
-  // The device is the cause only of idleness that the caller's absence does not explain.
+  // Runners may be idle while the caller is away. Only if they are idle for longer than that, the device is the cause.
   if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
   if (idle_matters)
     return {*bound_of(idle.why), idle_words(r, idle) + (bound_of(idle.why) == Bound::blocks ? slow_file_words(r) : "")};
@@ -445,7 +448,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   const double there = std::max(1 - idle_share(r, Idle::pause), 0.01);
   if (rates.of_limit < 0.7 * there) {
     if (idle_with_reason(r) >= 0.3) return by_nothing(r, rates);
-    // All batches were ready, and the caller had not asked for one.
+    // All batches were ready, and the caller had not asked for a batch.
     if (r.runner_idle_share - idle_with_reason(r) * there - (1 - there) >= 0.3 && r.consumer_wait_share < 0.3)
       return by_caller(r, rates);
   }
@@ -456,9 +459,9 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
 }  // namespace
 
 void set_verdict(Report& r, bool short_samples, double share_of_loads) {
-  // A `write` gets no such note, because few samples need few runners.
+  // A `write` gets no note about missing runners, because few samples need few runners.
   if (r.sink.empty() && r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
-      r.seconds > 0.1)  // in a shorter run the other runners may not have been needed
+      r.seconds > 0.1)  // in a shorter run the missing runners may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");
   if ((r.sink.empty() ? r.batches : r.samples) < 4 || r.limit_samples_per_s <= 0) {

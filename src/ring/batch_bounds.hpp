@@ -24,9 +24,9 @@ class BatchBounds {
   /// Error(schema_mismatch) if the field whose tokens are limited is a scalar.
   BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
-  /// Returns the most rows that a batch can have, whatever sizes its samples have.
+  /// Returns the largest number of rows that a batch can have. The sizes of its samples may end a batch earlier.
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Returns whether the sizes of samples affect in which batch a sample is.
+  /// Returns whether rows differ in size, and a limit on bytes or tokens ends batches.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
 
   /// The facts about a sample that decide in which batch it is.
@@ -38,7 +38,8 @@ class BatchBounds {
   struct Fill {
     std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
     std::uint64_t group = 0, pass = 0;  ///< group and pass of the batch's first sample, if groups end batches
-    std::vector<std::int64_t> longest;  ///< for each field that is not dense: length of its longest value so far
+    std::vector<std::int64_t> longest;  ///< for each field that is not dense: length of its longest value so far;
+                                        ///< stays 0 if rows are padded to a fixed length
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;

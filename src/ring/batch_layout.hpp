@@ -38,7 +38,7 @@ class BatchLayout {
 
   /// Makes room in `info` for `rows()` rows.
   void prepare(BatchInfo& info) const;
-  /// Notes in `info` where a field's value of one row is, and its shape. The field must not be dense.
+  /// Notes in `info` the address and the shape of a field's value in one row. The field must not be dense.
   void note(BatchInfo& info, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
   std::span<const RaggedRow> varying_rows(const BatchInfo& info, std::size_t field) const noexcept {
     return std::span(info.varying).subspan(row_[field].varying * rows_, info.rows);

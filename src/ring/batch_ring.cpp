@@ -82,8 +82,8 @@ void BatchRing::prepare_to_grow(std::size_t depth) {
 
 void BatchRing::set_depth(std::size_t depth) noexcept {
   depth = std::clamp(depth, first_depth_, most());
-  // Buffers beyond a lowered depth stay in use. If one is released after the depth was raised again, `release` adds it
-  // to `free_`.
+  // Buffers beyond a lowered depth may still be in use. If such a buffer is released after the depth was raised again,
+  // `release` adds it to `free_`.
   for (std::size_t i = this->depth(); i < depth; ++i)
     if (BatchBuffer& buffer = *buffers_[i]; buffer.state.load(std::memory_order_relaxed) == BufferState::free)
       free_.push_back(&buffer);

@@ -21,8 +21,8 @@
 
 namespace penstock::detail::runtime {
 
-/// State of a batch buffer. A state changes only in this order: free, filling, ready, leased, free. If the loader gives
-/// up unread batches, filling and ready change to free.
+/// State of a batch buffer. The states follow each other in this order: free, filling, ready, leased, free. If the
+/// loader gives up unread batches, filling and ready change to free.
 enum class BufferState : std::uint8_t { free, filling, ready, leased };
 
 /// One batch's memory and what is known about it.
@@ -39,8 +39,9 @@ struct BatchBuffer : BatchInfo {
   std::vector<RowPlace> places;  ///< place of each row, if the engine keeps places
   std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
   std::atomic<std::uint64_t> ready_ns{0};  ///< when the buffer became ready; 0: it is not ready
-  /// Memory ran out, so that a row could not even be reported bad. Relaxed: a runner sets `broken` before it subtracts
-  /// its part from `left` (release). The runner that subtracts the last part reads `broken` after that (acquire).
+  /// Memory ran out, so that a bad row or `overflow` could not even be reported. Relaxed: a runner sets `broken` before
+  /// it subtracts its part from `left` (release). The runner that subtracts the last part reads `broken` after that
+  /// (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
   std::mutex overflow_mutex;  ///< guards `overflow` while the buffer is filled
@@ -82,7 +83,8 @@ class BatchRing {
   }
   /// Fills the row with padding.
   void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept;
-  /// Notes the exception in flight as the buffer's `overflow`. Call inside a catch block if `append` failed.
+  /// Notes the exception in flight as the buffer's `overflow`, if the buffer has none yet. Call inside a catch block if
+  /// `append` failed.
   static void note_overflow(BatchBuffer& buffer) noexcept;
   /// State of a buffer after some of its parts were done. `no`: other parts remain. `ready`: all parts are done.
   /// `discarded`: all parts are done, but the batch is not wanted, so the caller must release the buffer.
@@ -97,12 +99,13 @@ class BatchRing {
   std::size_t free_count() const noexcept { return free_.size(); }
 
   // -- for one thread, which grows and shrinks the ring --
-  /// Allocates memory for those of the first `depth` buffers that have none; for at most `most()` buffers. Call without
-  /// the lock. @throws whatever the resource throws. Memory that was allocated before the exception is kept for the
-  /// next call.
+  /// Allocates memory for those of the first `depth` buffers that have none. A `depth` above `most()` means `most()`.
+  /// Call without the lock. @throws whatever the resource throws. Memory that was allocated before the exception is
+  /// kept for the next call.
   void prepare_to_grow(std::size_t depth);
-  /// Sets the number of batches. `prepare_to_grow` must have allocated their memory. Call under the lock. If the number
-  /// falls, buffers in use stay in use until they are released.
+  /// Sets the number of batches, limited to the range from the constructor's `depth` to `most()`. `prepare_to_grow`
+  /// must have allocated their memory. Call under the lock. If the number falls, buffers in use stay in use until they
+  /// are released.
   void set_depth(std::size_t depth) noexcept;
   /// Frees the memory of unused buffers beyond `depth`. Returns false if a buffer beyond `depth` is still in use. Call
   /// without the lock; `mutex` is the lock's mutex.

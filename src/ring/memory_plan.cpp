@@ -15,7 +15,7 @@ constexpr std::size_t min_scratch = 1u << 20;
 constexpr std::size_t min_blocks = 8u << 20;
 constexpr std::size_t min_growth = std::size_t{1} << 30;
 constexpr std::size_t roomy_scratch = 64u << 20;
-// By which factors the depth and the number of entries may be raised.
+// The largest factors by which the depth and the number of entries may be raised.
 constexpr unsigned most_depth_times = 16, most_entries_times = 64;
 
 // Returns a * b + c, or the largest number if the result is larger.
@@ -87,7 +87,7 @@ void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) 
   plan.device_rows_option = option;
 }
 
-// Limits the bytes of rows that differ in size, on a device and in staging. They get what `max_device_bytes` and
+// Limits the bytes of rows that differ in size, on a device and in staging. These rows get what `max_device_bytes` and
 // `max_pinned_bytes` leave after fields of fixed size.
 void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
   lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
@@ -120,7 +120,8 @@ class HostShares {
     if (raises()) plan_growth(saturating(2, std::max(needs(), min_growth), 0));
   }
 
-  // How many bytes one more batch or entry takes is known only after the rest was shared out.
+  // Sets how many bytes one more batch or entry takes, and the highest value of each setting. Call this last, because
+  // the bytes are known only after the rest was shared out.
   void price_growth() {
     if (!plan_.growth) return;
     TuningBounds& growth = *plan_.growth;
@@ -141,7 +142,7 @@ class HostShares {
   }
 
  private:
-  // The caller's thread may make samples too, so one more ChainRun than there are runners needs scratch.
+  // Each runner needs a ChainRun with scratch. The caller's thread needs one too, because it may make samples.
   std::size_t runs() const { return runs_of(plan_.threads + 1); }
   std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.reorder.stand_ins ? 2 : 1); }
   bool raises() const {
@@ -158,7 +159,7 @@ class HostShares {
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
 
-  // Plans further runners, each with scratch for a large image. `left`: bytes to divide, beside the needs. If memory is
+  // Plans further runners, each with scratch for a large image. `left`: bytes that remain after the needs. If memory is
   // limited, the further runners get at most a quarter of `left`. Raises of batches, entries and blocks get half of the
   // bytes that remain after the further runners' least scratch.
   void plan_growth(std::size_t left) {
@@ -196,8 +197,8 @@ class HostShares {
   }
   bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
 
-  // By default blocks get half of `max_memory_bytes`, at least 8 MiB and at most 512 MiB. If the other parts' least
-  // needs don't fit beside this, blocks get less, but at least 8 MiB.
+  // By default blocks get half of `max_memory_bytes`, at least 8 MiB and at most 512 MiB. If the needs of the other
+  // parts don't fit beside this, blocks get less, but at least 8 MiB.
   void lower_blocks() {
     if (r_.max_block_bytes != 0) return;
     if (r_.blocks) plan_.block_limit = std::clamp(r_.max_memory_bytes / 2, min_blocks, default_block_bytes);

@@ -45,7 +45,8 @@ struct MemoryPlan {
   TunedSettings most() const noexcept { return growth ? growth->most : first(); }
 };
 
-/// @throws Error(out_of_memory) with the table of memory and the options to lower.
+/// Divides a run's memory. @throws Error(out_of_memory) if a limit is below the least needs. The error lists these
+/// needs and names the options to change.
 MemoryPlan plan_memory(const MemoryRequest& request);
 
 }  // namespace penstock::detail::runtime

@@ -30,7 +30,8 @@ struct ReorderRequest {
   /// Return, for a number of runners, the number of entries and the number of shared records.
   std::function<std::size_t(unsigned threads)> entries = {}, shared_records = {};
   std::size_t shared_record_bytes = 0;  ///< the least bytes that one shared record needs
-  bool stand_ins = false;               ///< a runner may make a parent from another record, for one child only
+  /// A runner may make another shared record for one stand-in, so each runner needs scratch twice.
+  bool stand_ins = false;
 };
 
 /// Which settings may be raised during the run.

@@ -16,7 +16,8 @@ namespace penstock::detail::runtime {
 
 class RecordSkips;
 
-/// What all parts of a run share. The loader sets it before the run begins; it does not change during the run.
+/// What all parts of a run share. The loader or `write` sets it before the run begins. It does not change
+/// during the run.
 struct RunSetup {
   std::shared_ptr<const PipelineData> data;
   MemoryPlan plan;

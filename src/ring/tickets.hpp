@@ -14,9 +14,9 @@ struct TicketRun {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Limits on how many tickets a runner takes together. It takes several if samples are so short that taking tickets
-/// costs most of the time. The limits are so low that a run stops as promptly, and runners share the work as evenly, as
-/// with one ticket at a time.
+/// Limits on how many tickets a runner takes together. A runner takes several if samples are so short that taking
+/// tickets costs much of the time. The limits are low, so that a run still stops promptly, and runners still share the
+/// work evenly.
 inline constexpr std::uint64_t ns_at_once = 80'000, max_at_once = 16;
 inline std::uint64_t tickets_at_once(std::uint64_t sample_ns, std::uint64_t most = max_at_once) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most);

@@ -107,7 +107,7 @@ class ClassesOfGroups {
     error.with_stage("bags");
     try {
       pipeline_.data().source->describe(record, error);
-    } catch (...) {  // the source can't name the record, so the error stays without its name
+    } catch (...) {  // the source can't name the record, so the error has only the record's index
     }
     throw error.with_index(record);
   }
@@ -157,7 +157,7 @@ class BagsStage final : public StageModel {
 
  private:
   // Counts the groups that are left out, and names the first. A group whose file can't be read has a single record.
-  // Without the text it would be left out silently.
+  // Without this text, such a group would be left out silently.
   std::string left_out_text(const GroupTable& groups, const GroupedPositions& positions) const {
     std::uint64_t count = 0, first = 0;
     for (std::uint64_t group = groups.groups(); group-- > 0;)

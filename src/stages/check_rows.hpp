@@ -16,8 +16,8 @@ void check_rows(const Field& field, const std::string& label);
 /// names the stage.
 void check_length(const Field& field, const std::string& label);
 
-/// Sets `bucket.window` if it is 0, and checks it against the pipeline's batches. @throws Error(invalid_argument |
-/// schema_mismatch).
+/// Sets `bucket.options.window` if it is 0. Checks that the pipeline's batches can be cut from such windows, and that
+/// the field has a length. @throws Error(invalid_argument | schema_mismatch).
 void join_bucket(PipelineBuilder& pipeline, BucketSpec& bucket);
 
 }  // namespace penstock::detail::runtime

@@ -30,7 +30,7 @@ std::string way_to_dtype(const Field& in, const FieldMapModel& model) {
          " does not have makes its sample a bad one; ";
 }
 
-// Checks the dtypes and ranks in the callable's signature.
+// Checks that the field has the dtype, the rank and the shape that the callable takes.
 void check_input(const FieldMapModel& model, const Field& in, const Schema& all) {
   if (in.dtype != model.in_dtype || in.shape.rank() != model.in_rank)
     throw Error(Errc::schema_mismatch, "field \"" + in.name + "\" is " + type_text(in.dtype, in.shape) +
@@ -162,12 +162,12 @@ class FieldMapStage final : public WorkStage {
 
  private:
   struct FieldMapResult {
-    std::string options;         // the model's result options in words
-    std::optional<Field> field;  // none: the callable works in place, and the field's type stays the same
+    std::string options;         // the stage's options in words
+    std::optional<Field> field;  // none: the callable works in place, and the field stays the same
   };
 
   const std::string& out_field() const { return options_.out.empty() ? field_ : options_.out; }
-  // Returns the result of the stage on the field `in`, which is in `all`.
+  // Returns what the stage makes of the field `in` of the schema `all`.
   FieldMapResult result_of(const Field& in, const Schema& all, const std::string& label) const {
     const FieldMapModel& model = *model_;
     const std::string& out = out_field();

@@ -204,8 +204,8 @@ class BlockSourceSuite {
     });
   }
 
-  // Reads a record without blocks that it can do without: first without one of them at a time, then without all of
-  // them.
+  // Checks that a record stays the same if blocks are left out for which `can_do_without` is true. Leaves out each of
+  // these blocks alone, then all of them together.
   void check_without(std::size_t i) {
     if (records_[i].failure) return;
     const std::string who = "record " + std::to_string(indices_[i]);

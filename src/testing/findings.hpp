@@ -19,7 +19,7 @@ namespace penstock::testing {
 /// Collects the findings of a suite. Any thread may use it.
 class Findings {
  public:
-  /// Counts a check of the promise `contract`. If `kept` is false, adds a finding with `evidence()`. Returns `kept`.
+  /// Counts a check of `contract`. If `kept` is false, adds a finding with `evidence()`. Returns `kept`.
   template <class Evidence>
   bool check(bool kept, std::string_view contract, const Evidence& evidence) {
     if (kept) {
@@ -46,8 +46,7 @@ class Findings {
     return check(said.empty(), contract, [&] { return std::string(what) + " threw: " + said; });
   }
 
-  /// Checks that `act()` throws an Error whose text is one line. Returns the Error, or nothing if `act` did not throw
-  /// one.
+  /// Checks that `act()` throws an Error whose text is one line. Returns the Error, or nothing if the check failed.
   template <class Act>
   std::optional<Error> refused(std::string_view contract, std::string_view what, const Act& act) {
     std::string said = "was accepted";

@@ -139,7 +139,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // Returns the encoded file, or nothing if encoding fails, which is a finding.
+  // Returns the encoded file. If encoding fails, adds a finding and returns nothing.
   std::optional<FileBytes> encode(const ImageEncoder& encoder, const ImageShape& shape, std::size_t gap,
                                   std::size_t offset, std::byte content) {
     const PixelMemory memory(shape, gap, offset, content);
@@ -200,7 +200,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // Encodes with a file that throws, and with scratch that throws.
+  // Encodes with a file that throws, and with scratch that throws. Checks that their errors come through.
   void fail(std::size_t i) {
     const PixelMemory memory(shapes_[i], 0, 0, std::byte{0x11});
     constexpr std::string_view contract = "an error of the file, or of memory, comes through";

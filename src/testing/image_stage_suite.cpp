@@ -70,7 +70,7 @@ struct Neighbour {
   std::shared_ptr<const ImageStageModel> model;  // null: no stage
 };
 
-// A source of images with the same number of channels, each with labels of the image's size.
+// A source of images, each with a mask of the image's size. All images have the same number of channels.
 class Images {
  public:
   explicit Images(std::vector<ImageShape> shapes) : shapes_(std::move(shapes)) {}
@@ -140,15 +140,15 @@ class ImageStageSuite {
     std::memset(drawn, std::to_integer<int>(content), sizeof drawn);
     Rng rng(3, 17, Place{epoch, static_cast<std::uint64_t>(shape.height), 0, 0});
     stage.draw(shape, rng, drawn);
-    std::memcpy(moved, drawn, sizeof drawn);  // parameters are passed as plain bytes
+    std::memcpy(moved, drawn, sizeof drawn);  // the engine too passes parameters as plain bytes
     std::memset(drawn, 0xee, sizeof drawn);
     ImageOp op(shape);
     stage.compose(moved, shape, op);
     return op;
   }
 
-  // Composes the stage's operation. Returns nothing if the stage throws. That is a finding unless the options allow
-  // bad images, and the error concerns only this image or is `invalid_argument`.
+  // Composes the stage's operation. Returns nothing if the stage throws. A throw is a finding, except if the
+  // options allow bad images, and the error concerns only this image or is `invalid_argument`.
   std::optional<ImageOp> try_compose(const ImageStageModel& stage, const ImageShape& shape, std::uint64_t epoch,
                                      std::byte content) {
     try {
@@ -244,7 +244,7 @@ class ImageStageSuite {
                     [&] { return "none of those with " + std::to_string(channels) + " channels could be made"; });
   }
 
-  // Compares a folded sample with a sample that was made stage by stage. Returns whether the sample could be made.
+  // Compares a folded sample with a sample that was made stage by stage. Returns whether the latter could be made.
   bool compare(const Pipeline& folded, const Pipeline& alone, const std::string& who, std::uint64_t position,
                std::uint64_t epoch) {
     const Record a = sample_of(alone, findings_, who, position, epoch);

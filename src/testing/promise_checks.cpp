@@ -21,7 +21,7 @@ std::string text(const Box& box) {
          std::to_string(box.left) + ")";
 }
 
-// Returns the whole image, and boxes at its corners, edges and middle, some of a single pixel.
+// Returns the box of the whole image, and boxes of its parts. Some parts have a single pixel, row or column.
 std::vector<Box> boxes_of(const ImageShape& shape) {
   const std::int32_t h = shape.height, w = shape.width;
   const std::int32_t third = std::max(h / 3, 1), quarter = std::max(w / 4, 1);

@@ -11,7 +11,7 @@
 namespace penstock::testing {
 
 /// Checks that a promised image keeps its promises. `jpeg`: see `check_stored_jpeg`. The evidence begins with `who`.
-/// @throws whatever decoding the whole image throws.
+/// @throws Error(schema_mismatch) if the image has an empty side, and whatever decoding the whole image throws.
 void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& findings, const std::string& who);
 
 }  // namespace penstock::testing

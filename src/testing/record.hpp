@@ -44,7 +44,7 @@ struct StoreView {
 };
 
 /// How the memory of a record is prepared before the record is made. `content`: fills the memory. `destinations`:
-/// values get destinations. The record must be the same with every preparation.
+/// values of fixed shape get destinations. The record must be the same with every preparation.
 struct Preparation {
   std::byte content{0xa5};
   bool destinations = true;
@@ -56,12 +56,13 @@ class GuardedCells final : public penstock::detail::Cells {
   /// `its_schema` must outlive this object.
   explicit GuardedCells(const Schema& its_schema) { schema = &its_schema; }
 
-  /// Makes all fields unset.
+  /// Makes all fields unset and prepares their memory.
   void begin(const Preparation& preparation);
-  /// Sets the initial value of field `slot`. With `owned`, it is a copy that may be changed. Otherwise it is a view of
-  /// `value`, which must stay valid.
+  /// Sets the initial value of field `slot`. With `owned`, the field gets a copy of `value`, which may be changed.
+  /// Otherwise the field gets a view of `value`, and `value` must stay valid.
   void set(std::size_t slot, const Value& value, bool owned);
-  /// Gives field `slot` a destination, to which the code under test must write the value.
+  /// Gives field `slot` a destination, to which the code under test must write the value. Does nothing if the field's
+  /// shape is not fixed.
   void give_destination(std::size_t slot);
 
   std::vector<StoreView> views() const;
@@ -83,13 +84,14 @@ class GuardedCells final : public penstock::detail::Cells {
   std::size_t made_ = 0;  // values that were made without a destination
 };
 
-/// Calls `act`, which must make a record in `cells`. Returns a copy of the record, or its failure. `jpeg`: see
-/// `check_stored_jpeg`.
+/// Calls `act`, which must make a record in `cells`, and checks the record. Returns a copy of it, or its failure.
+/// `jpeg`: see `check_stored_jpeg`.
 Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
                    const ImageDecoder* jpeg = nullptr);
 
-/// Returns at most `most` of the indices below `size`, in ascending order. If there are more, returns the first, the
-/// last, and indices spread between them.
+/// Returns at most `most` of the indices below `size`, in ascending order; `most` = 0 means 1. If `size` is larger than
+/// `most`, the result is the first index, the last, and indices spread between them. If `most` is 1, it is the first
+/// alone.
 std::vector<std::uint64_t> spread(std::uint64_t size, std::uint64_t most);
 
 }  // namespace penstock::testing

@@ -31,8 +31,8 @@ struct Store {
   std::vector<Record> records;
 };
 
-// Where a run is broken off: it commits the items before `commit_at`, puts `lost` further items, and ends without a
-// commit.
+// Where a run is broken off. The run commits the items before `commit_at`, puts `lost` further items, and ends without
+// committing these.
 struct Interruption {
   std::size_t commit_at, lost;
 };
@@ -185,7 +185,7 @@ class SinkSuite {
     const auto stored = store.schema.find(schema_[slot].name);
     return stored && store.schema[*stored] == schema_[slot] ? stored : std::nullopt;
   }
-  // Returns item `i` as the undisturbed run stored it. Mistakes of the undisturbed run already are findings.
+  // Returns item `i` as the undisturbed run stored it. Mistakes of the undisturbed run are findings already.
   Record as_stored(std::size_t i) const {
     Record record = records_[i];
     for (std::size_t slot = 0; slot < schema_.size(); ++slot)
@@ -326,7 +326,8 @@ class SinkSuite {
     same(*whole, *continued, "two samples of each record, stopped");
   }
 
-  // Lets one job begin or finish a store. Checks that another job is refused and leaves the store unchanged.
+  // Lets one job begin or finish a store. Checks that another job is refused, and that the first job can go on after
+  // that. Checks that a finished store stays the same.
   void another_job(bool finished) {
     const std::string who = finished ? "finished" : "begun", store = who + "_by_another_job";
     const std::size_t end = finished ? numbers_.size() : numbers_.size() / 2;

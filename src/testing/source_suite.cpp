@@ -309,7 +309,7 @@ class SourceSuite {
         for (std::size_t i = 0; i < indices_.size(); ++i) {
           if (records_[i].failure) continue;
           const std::int64_t label = (*said)[indices_[i]];
-          // Values are little-endian, so the first bytes of `label` are the number in each integer type.
+          // Numbers are little-endian, so `label` begins with the bytes that the number has in any integer type.
           const std::vector<std::byte>& value = records_[i].values[slot].bytes;
           findings_.check(std::memcmp(&label, value.data(), value.size()) == 0, "a label is what reading gives", [&] {
             return "record " + std::to_string(indices_[i]) + " has another than " + std::to_string(label);

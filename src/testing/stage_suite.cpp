@@ -129,7 +129,7 @@ class StageSuite {
   Findings findings_;
   std::uint64_t count_ = 0;
   bool bad_ = false;
-  std::vector<Record> records_;  // records by place: epoch * count + record
+  std::vector<Record> records_;  // the record at position `p` of epoch `e` has index e * `count_` + p
 };
 
 }  // namespace

@@ -176,7 +176,7 @@ class StreamSuite {
     }
   }
 
-  // Checks that two opened streams don't disturb each other, because each loader opens its own.
+  // Checks that two opened streams don't disturb each other, because each loader opens a stream of its own.
   void copies() {
     if (!can_be_copied_) return;
     const std::shared_ptr<const SourceModel> model = make_();

@@ -118,7 +118,7 @@ class TransformSuite {
   Findings findings_;
   Schema in_, out_;
   std::vector<Record> inputs_;
-  std::vector<Record> records_;  // records by place: epoch * inputs + record
+  std::vector<Record> records_;  // results of the first calls; index: epoch * number of inputs + record
 };
 
 }  // namespace

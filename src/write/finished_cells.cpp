@@ -9,10 +9,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Up to this size, the size of the memory is a power of two, so that a slightly larger sample finds room later. Larger
-// memory has the exact size.
+// Up to this number of bytes, the size of the memory is rounded up to a power of two, so that a slightly larger sample
+// finds room later. Larger sizes are not rounded up.
 constexpr std::uint64_t usual_bytes = 64 << 10;
-// Copying fewer bytes costs less than taking the memory.
+// Copying fewer bytes than this costs less than taking the memory.
 constexpr std::uint64_t worth_taking_bytes = 4096;
 
 }  // namespace
@@ -33,13 +33,14 @@ FinishedCells::Bytes FinishedCells::take(ChainRun& run) {
     cells[slot].writable = run.cells[slot].writable;
     all += bytes_of(slot);
   }
-  // Frees memory from a much larger sample, because it does not count while this sample waits.
+  // Frees this object's memory if an earlier sample was much larger. Unused memory would not be counted while the new
+  // sample waits.
   if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
   if (arena_)
     arena_->reset();
   else
     arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-  // Takes the scratch itself if the values fill more than half of it.
+  // Takes the scratch itself if the values are not small and fill more than half of the scratch.
   const bool takes_memory = all >= worth_taking_bytes && run.arena.capacity() < 2 * all;
   if (takes_memory) arena_->swap_memory(run.arena);
   for (std::size_t slot = 0; slot < cells.size(); ++slot) {

@@ -25,8 +25,8 @@ class FinishedCells final : public Cells {
     /// Bytes that count while the sample waits: the bytes of its values, or of the memory that was taken.
     std::uint64_t held;
   };
-  /// Takes the sample that `run` has made. If it takes the scratch of `run`, `run` gets this object's memory. @throws
-  /// Error(out_of_memory), and whatever decoding a promised image throws.
+  /// Takes the sample that `run` has made. If this call takes the scratch of `run`, `run` gets this object's memory
+  /// instead. @throws Error(out_of_memory), and whatever decoding a promised image throws.
   Bytes take(ChainRun& run);
   std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
 

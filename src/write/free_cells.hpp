@@ -10,8 +10,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Keeps the FinishedCells of stored samples for reuse, with at most `small_finished_bytes` bytes. One thread at a time
-/// may use it.
+/// Keeps the FinishedCells of stored samples for reuse. All kept FinishedCells together have at most
+/// `small_finished_bytes` bytes. One thread at a time may use it.
 class FreeCells {
  public:
   /// `most`: the largest number of FinishedCells.
@@ -25,7 +25,7 @@ class FreeCells {
     bytes_ -= cells->capacity();
     return cells;
   }
-  /// Keeps `cells`, or returns them if there is no room.
+  /// Keeps `cells` and returns null, or returns `cells` if there is no room.
   std::unique_ptr<FinishedCells> add(std::unique_ptr<FinishedCells> cells) noexcept {
     if (cells == nullptr || bytes_ + cells->capacity() > small_finished_bytes) return cells;
     bytes_ += cells->capacity();
@@ -34,7 +34,8 @@ class FreeCells {
   }
 
  private:
-  // The last used are at the end, because their memory is most likely in a cache.
+  // The FinishedCells that were used last are at the end and are taken first, because their memory is most likely in a
+  // cache.
   std::vector<std::unique_ptr<FinishedCells>> free_;
   std::size_t bytes_ = 0;
 };

@@ -27,7 +27,7 @@ void SamplesInWork::publish() noexcept {
     if (at(tail_).state == WriteEntry::State::done) ++done_;
 }
 
-// Returns the limit in bytes of finished samples at which no further sample is begun.
+// Returns a limit in bytes. While finished samples have at least this number of bytes, only the oldest sample is begun.
 std::size_t SamplesInWork::most_bytes() const noexcept {
   return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_finished_bytes);
 }

@@ -22,7 +22,7 @@ struct WriteEntry {
   std::optional<Error> error;
   bool broken = false;      ///< the sample failed, and there was no memory for the error
   bool kept = true;         ///< false: a filter left the sample out
-  std::uint64_t bytes = 0;  ///< bytes of its values
+  std::uint64_t bytes = 0;  ///< bytes of the sample's values
   std::uint64_t held = 0;   ///< bytes that count while the sample waits
 };
 
@@ -31,9 +31,9 @@ struct WriteEntry {
 /// samples without the mutex.
 class SamplesInWork {
  public:
-  /// `entries`: number of entries. While finished samples that were not taken have as many bytes as a limit, or more,
-  /// no further sample begins except the oldest. The limit is `max_bytes` while fewer than `fewest` samples are begun,
-  /// and otherwise `small_finished_bytes`, or `max_bytes` if that is less.
+  /// `entries`: the largest number of samples in the ring. A sample begins only if it is the oldest, or if finished
+  /// samples that were not taken have fewer bytes than a limit. The limit is `max_bytes` while fewer than `fewest`
+  /// samples are begun and not removed. Otherwise it is the smaller of `max_bytes` and `small_finished_bytes`.
   SamplesInWork(std::size_t entries, std::size_t fewest, std::size_t max_bytes);
 
   // -- the caller, without the mutex --
@@ -63,9 +63,9 @@ class SamplesInWork {
   /// Takes finished samples from the oldest on: at most `most`, and at most `max_bytes` / 16 bytes in total. The first
   /// sample may be larger. Taken samples stay until `pop`, but their bytes do not count any more. Returns their number.
   std::size_t take(std::size_t most) noexcept;
-  /// Removes the oldest sample.
+  /// Removes the oldest sample, and returns its entry.
   WriteEntry& pop() noexcept;
-  /// Returns whether every sample was taken and removed.
+  /// Returns whether every published sample was taken and removed.
   bool all_taken() const noexcept { return head_ == tail_; }
 
  private:
@@ -75,8 +75,8 @@ class SamplesInWork {
   std::vector<WriteEntry> entries_;
   const std::size_t fewest_, max_bytes_;
   std::uint64_t admitted_ = 0;
-  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;  // samples before `tail_` are published
-  std::uint64_t bytes_ = 0;                       // bytes of finished samples
+  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;  // oldest sample, first unpublished sample, next sample to begin
+  std::uint64_t bytes_ = 0;                       // bytes of finished samples that were not taken
   std::size_t done_ = 0;
 };
 

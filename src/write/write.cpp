@@ -48,7 +48,7 @@ void SinkThreads::submit(std::function<void()> work) const noexcept {
     detail::check_not_forked();
     executor_.impl().submit(std::move(work));
   } catch (...) {
-    // Not an error: `submit` does not promise that `work` runs. The sink does missing work itself.
+    // Not an error: `submit` does not promise that `work` runs. If `work` does not run, the sink itself does the work.
   }
 }
 
@@ -61,7 +61,7 @@ std::string WriteItems::key_of(std::uint64_t index) const {
   } catch (...) {
     throw current_error().with_stage("read").with_source(data_->source->name()).with_index(index);
   }
-  // A child or a stream's record always needs a key. If the source has none, the key is the record's number.
+  // A child or a stream's record always needs a key. If the source gives no key, the key is the record's number.
   if (key.empty() && (data_->flat_maps || data_->source->is_stream())) append_number(key, index, record_digits);
   return key;
 }

@@ -24,8 +24,8 @@ namespace penstock::detail::runtime {
 class WriteItems {
  public:
   explicit WriteItems(const PipelineData& data) : data_(&data) {}
-  /// Returns the item of a position that is one sample. The item has no key. @throws whatever the order throws, as an
-  /// Error that names the order.
+  /// Returns the item of a position that becomes one sample. The item has no key yet. @throws whatever the order
+  /// throws, as an Error that names the order.
   SinkItem at_position(std::uint64_t position) const;
   /// Sets the item's key. @throws whatever the source throws, as an Error that names the source.
   void name(SinkItem& item) const { item.key = key_of(item.index); }
@@ -48,8 +48,8 @@ class WriteRun {
   WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options);
 
   const WriteOptions& options() const noexcept { return options_; }
-  /// The following functions call the sink. @throws whatever the sink throws, as an Error that names the sample if it
-  /// concerns one sample.
+  /// The following functions call the sink. @throws whatever the sink throws, as an Error that names the sink. If the
+  /// error concerns one sample, it also names that sample.
   void work_on(const SinkThreads& threads);
   void open();
   bool has_some();
@@ -83,8 +83,9 @@ class WriteRun {
   bool storing_ = false;  // true during `put` and `commit`, and after one of them threw
 };
 
-/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both first
-/// do everything else that can fail before the first sample, and then open the sink.
+/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both open
+/// the sink. write_samples() first does everything else that can fail before the first sample. write_reordered() makes
+/// the engine only after it has opened the sink.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

@@ -30,9 +30,9 @@ namespace {
 constexpr unsigned ring_depth = 3;  // one batch whose rows are put, one that is ready, one that is filled
 constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
-// How many entries there are, and how many rows a batch has. If samples have a fixed size, entries and ring together
-// have at most `max_waiting_bytes`, unless 4 entries per thread and one row per batch need more. Otherwise a batch ends
-// when it has `batch_bytes`, a share of `max_waiting_bytes`.
+// The number of entries, and the largest number of rows in a batch. If all samples have the same size, entries and ring
+// together have at most `max_waiting_bytes`. Exception: there are at least 4 entries per thread, and one row per batch.
+// If samples differ in size, a batch ends when it has `batch_bytes`, a share of `max_waiting_bytes`.
 struct Sizes {
   std::size_t entries;
   std::uint64_t rows;
@@ -87,7 +87,7 @@ class RowCells final : public Cells {
     schema = &of;
     cells.resize(of.size());
   }
-  // Sets the cells to the row's values. Returns their bytes.
+  // Sets the cells to the row's values. Returns the number of bytes that the values have.
   std::uint64_t show(const BatchRing& ring, const BatchBuffer& buffer, std::uint64_t row) {
     alignas(64) static std::byte nothing{};
     arena_.reset();
@@ -112,8 +112,8 @@ class RowCells final : public Cells {
   ScratchArena arena_;
 };
 
-// Skips samples that the sink already has. If asking the sink fails, no sample is skipped here; asking fails again when
-// the sample is put.
+// Skips samples that the sink already has. If asking about a sample fails, that sample and the later samples of its
+// record are not skipped here. Asking fails again before the sample is put.
 class WriteSkips final : public RecordSkips {
  public:
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
@@ -152,12 +152,12 @@ void tell_of_skipped(WriteRun& run) {
     run.options().progress(run.progress);
 }
 
-// The most missing samples that are found before a run makes them. The number is so low that threads don't wait long
-// for the sink's answers, and so high that the start and the end of a run hardly matter.
+// The largest number of missing samples that are found before an engine makes them. The number is so low that threads
+// don't wait long for the sink's answers, and so high that the start and the end of an engine cost little.
 constexpr std::uint64_t missing_at_once = 1u << 16;
 
-// Returns positions from `position` on that the sink lacks, and moves `position` to the first position that was not
-// looked at. Samples that the sink has are counted as skipped.
+// Returns up to `missing_at_once` positions from `position` on that the sink lacks. Moves `position` to the first
+// position that was not looked at. Counts samples that the sink has as skipped.
 std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data, std::uint64_t& position) {
   WriteItems items(data);
   std::vector<PositionRange> missing;
@@ -168,7 +168,7 @@ std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data,
       SinkItem item = items.at_position(position);
       items.name(item);
       there = run.has(item);
-    } catch (...) {  // fails again when this sample is put
+    } catch (...) {  // what failed fails again when this sample is made or put
     }
     if (there) {
       ++run.progress.done;
@@ -189,10 +189,10 @@ class Putting {
   Putting(WriteRun& run, const PipelineData& data)
       : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema) {}
 
-  // Begins with the number of samples that are done, including samples that the sink already had.
+  // Call before an engine's first batch. Notes how many samples are done, including samples that the sink already had.
   void begin() { before_ = run_.progress.done; }
 
-  // Puts a batch's rows. Returns false after a stop.
+  // Puts those rows of a batch that the sink lacks. Returns false after a stop.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
     if (buffer.overflow) throw *buffer.overflow;
     for (std::uint64_t row = 0; row < buffer.rows; ++row) {
@@ -211,8 +211,8 @@ class Putting {
     }
     return true;
   }
-  // Counts bad samples of a batch, or of the run's end. Call for a batch after `put`, because this throws an error that
-  // ends the run.
+  // Counts the skipped, filtered and bad samples of a batch, or of an engine's end. For a batch, call it after `put`,
+  // because it throws if a bad sample ends the run.
   void account(SampleCounts& counts) {
     const std::uint64_t dropped = counts.bad.size() + counts.unlisted;
     if (counts.unreported) throw no_memory();

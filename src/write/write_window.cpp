@@ -16,8 +16,8 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Numbers of samples per thread that may be in the window, so that runners continue while the sink commits. More than
-// `fewest_a_thread` are begun only while finished samples are small.
+// By default, the window has room for `most_a_thread` samples per thread, so that runners continue while the sink
+// commits. More than `fewest_a_thread` of them are begun only while all finished samples together are small.
 constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
 // Runners begin with this much scratch, so that samples with small values need little memory.
 constexpr std::size_t first_scratch_bytes = 4096;
@@ -28,7 +28,7 @@ constexpr std::chrono::microseconds short_sample{10};
 constexpr std::uint64_t long_sample_ns = 1'000'000;
 // Runners wake the caller only for several finished samples. After this time they wake the caller for a single sample.
 constexpr std::chrono::nanoseconds longest_wait{8'000'000};
-// This many samples are admitted or taken together under one lock of the mutex.
+// At most this many samples are published or taken together under one lock of the mutex.
 constexpr std::size_t at_once = 8;
 
 std::size_t entries_for(const PipelineData& data, const WriteOptions& options, unsigned threads) {
@@ -159,15 +159,15 @@ void WriteWindow::work_along(Lock& lock) noexcept {
   lock.lock();
 }
 
-// Returns whether to wake the caller: enough samples are done, no sample can be begun before samples are taken, or the
-// caller has waited for long.
+// Returns whether to wake the caller: enough samples are done, no sample can be begun at present, or `longest_wait` has
+// passed since the caller last began to take samples.
 bool WriteWindow::worth_waking() noexcept {
   return queue_.is_half_done() || !has_work() ||
          now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
 }
 
-// Notes how many runners are idle, and why: Idle::threads if there is work, Idle::caller if the oldest sample is done
-// or all samples were taken, and otherwise Idle::straggler.
+// Notes how many runners are idle, and why. The reason is Idle::threads if there is work. If there is no work, it is
+// Idle::caller if the oldest sample is done or all published samples were taken, and otherwise Idle::straggler.
 void WriteWindow::note_idle(std::uint64_t now) noexcept {
   IdleTime::IdleState to;
   to.runners = pool_.most();
@@ -201,8 +201,8 @@ void WriteWindow::help(ChainRun& run) noexcept {
   if (has_work()) make_one(run, lock, false);
 }
 
-// Makes one sample. `wakes`: wakes the caller first, but after the mutex is unlocked, so that the caller need not wait
-// for the mutex. Returns whether the caller should be woken after this sample.
+// Makes one sample. If `wakes` is true, first unlocks the mutex and then wakes the caller, so that the caller need not
+// wait for the mutex. Returns whether the caller should be woken after this sample.
 bool WriteWindow::make_one(ChainRun& run, Lock& lock, bool wakes) noexcept {
   WriteEntry& entry = queue_.begin();
   entry.values = free_cells_.take();

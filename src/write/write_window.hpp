@@ -17,8 +17,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Samples being processed, and the runners that make them. The caller's thread admits and takes samples. There are
-/// only as many readers as samples are made at the same time, because a reader may hold a file and a decoder.
+/// Samples being processed, and the runners that make them. The caller's thread admits and takes samples. There is at
+/// most one reader per thread, not one per sample, because a reader may hold a file and a decoder.
 class WriteWindow final : private PoolWork {
  public:
   WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOptions& options, unsigned threads,
@@ -31,12 +31,13 @@ class WriteWindow final : private PoolWork {
   bool empty() const noexcept { return queue_.empty(); }
   bool full() const noexcept { return queue_.full(); }
 
-  /// Admits a sample. Runners see it together with the next few, or after `publish`.
+  /// Admits a sample. Runners see it together with the next few samples, or after `publish`.
   void admit(SinkItem item);
   /// Admits a sample that is already known to be bad, so it is not made.
   void admit_bad(SinkItem item, Error error);
   void publish() noexcept;
-  /// Notes that no further sample will be admitted. From then on, runners without work don't count as idle.
+  /// Notes that no further sample will be admitted. Once all samples are begun, runners without work don't count as
+  /// idle.
   void end() noexcept;
   /// Waits until the oldest sample is done. Usually waits for more samples too, so that the wake-up costs little per
   /// sample. Returns how many samples from the oldest on are done, at most a few. They belong to the caller until
@@ -75,14 +76,14 @@ class WriteWindow final : private PoolWork {
   Executor::Impl& executor_;
   std::uint64_t waited_ns_ = 0;  // used only by the caller's thread
   mutable Monitor monitor_;
-  // Guarded by the monitor's mutex, unless a comment of SamplesInWork says otherwise:
+  // Guarded by the monitor's mutex, except for the functions of SamplesInWork that are called without the mutex:
   SamplesInWork queue_;
   FreeCells free_cells_;
   IdleTime idle_;
   bool ended_ = false;
   std::uint64_t kept_ = 0;
-  std::uint64_t woken_ns_ = 0;  // when the caller last began a `take`
-  bool takes_ = false;          // the caller is in `take`, and the oldest sample is done
+  std::uint64_t woken_ns_ = 0;  // when `takes_` last became true
+  bool takes_ = false;          // the oldest sample was done at each `take` since the caller last waited for samples
   RunnerPool pool_;
 };
 

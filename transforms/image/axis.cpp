@@ -15,8 +15,8 @@ T* array(Scratch& scratch, std::size_t n) {
   return reinterpret_cast<T*>(scratch.allocate(n * sizeof(T)));
 }
 
-// Makes integer weights from the differences of rounded running sums. They add up to `one`, whatever the exact weights
-// are.
+// Makes integer weights from the differences of rounded running sums. So the integer weights add up to `one`, whatever
+// the exact weights are. A weight above the largest T becomes the largest T.
 template <class T>
 void quantise(const double* exact, int n, double total, std::int32_t one, T* out) {
   const double unit = one / total;

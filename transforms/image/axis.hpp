@@ -13,9 +13,9 @@ namespace penstock::image {
 // taps, weights have 32 bits.
 inline constexpr int narrow_taps = 32;
 
-// How weights are stored. The weights of one output sum exactly to `one`.
+// How weights are stored. The weights of one output sum exactly to `one`, with one exception.
 enum class Weights {
-  vertical,    // uint16_t, one = 65536; a single tap has 65535
+  vertical,    // uint16_t, one = 65536; exception: a single tap has 65535
   horizontal,  // int16_t, one = 16384, the same even number of taps for every output, padded with zeros
   wide,        // int32_t, one = 4194304
 };

@@ -28,7 +28,7 @@ class Blocks {
   Blocks(std::uint8_t* pixels, std::uint64_t count, std::int64_t channels)
       : rows_(image::color_rows()), split_(image::split_row()), pixels_(pixels), count_(count), gray_(channels == 1) {}
 
-  // Carries out the operations. If `sums`, returns the sum of the greys after them, otherwise 0.
+  // Carries out the operations. Returns the sum of the greys after them if `sums` is true, otherwise 0.
   std::uint64_t run(std::span<const Operation> operations, const Params& params, float mean, bool sums) {
     std::uint64_t sum = 0;
     const std::size_t channels = gray_ ? 1 : 3;
@@ -90,7 +90,7 @@ class Blocks {
   alignas(64) std::uint8_t planes_[3][image::color_block] = {};
 };
 
-// Kernels read Params as the ColorChange with which a ColorDraw begins.
+// Kernels on a GPU read Params as the ColorChange with which a ColorDraw begins.
 static_assert(offsetof(image::ColorDraw, change) == 0 && sizeof(Params) == sizeof(ColorChange) &&
               offsetof(Params, contrast) == offsetof(ColorChange, factors) + sizeof(float) &&
               offsetof(Params, saturation) == offsetof(ColorChange, factors) + 2 * sizeof(float) &&
@@ -162,7 +162,7 @@ void ColorJitter::apply(const Params& params, View<std::uint8_t, 3> image) {
     blocks.run(all, params, 0, false);
     return;
   }
-  // Contrast needs the mean over the whole image after the operations before it, so these operations are done first.
+  // Contrast needs the mean grey of the whole image. So the operations before contrast are done on all pixels first.
   const std::uint64_t sum = blocks.run(all.first(before_contrast), params, 0, true);
   const auto mean = static_cast<float>(static_cast<double>(sum) / static_cast<double>(count));
   blocks.run(all.subspan(before_contrast), params, mean, false);

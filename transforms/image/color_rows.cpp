@@ -20,7 +20,7 @@ using Levels = hn::Rebind<std::uint8_t, Floats>;
 HWY_INLINE hn::Vec<Ints> load_ints(const std::uint8_t* at) { return hn::PromoteTo(Ints(), hn::LoadU(Levels(), at)); }
 HWY_INLINE hn::Vec<Floats> load(const std::uint8_t* at) { return hn::ConvertTo(Floats(), load_ints(at)); }
 
-// Stores values rounded to 8 bits, halves up.
+// Stores values, rounded to 8 bits. Halves are rounded up.
 HWY_INLINE void store(hn::Vec<Floats> v, std::uint8_t* at) {
   const Floats d;
   const auto level = hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, 255.0f));

@@ -32,7 +32,7 @@ inline std::string counted(std::uint64_t number, const char* noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// Returns the size after checking it, for the constructor of `stage`.
+// Returns `size`, for the constructor of `stage`. @throws Error(invalid_argument) if a side is below 1.
 inline Size checked_size(const char* stage, Size size) {
   if (size.height < 1 || size.width < 1)
     throw Error(Errc::invalid_argument, std::string(stage) + " to " + text(size) + ": both sides must be at least 1");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp and log with the same bits everywhere. A library's bits differ between versions and CPUs. Results are within a
-// few units in the last place of the exact value.
+// exp and log with the same bits everywhere. The bits of a library's results differ between versions and CPUs.
+// These results are within a few units in the last place of the exact value.
 #pragma once
 
 namespace penstock::image {

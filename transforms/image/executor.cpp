@@ -37,7 +37,8 @@ class Writer {
       planes_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(width_ * channels_));
   }
 
-  // Returns where row `y` can be made in place; null if the result has another dtype or layout.
+  // Returns the place of row `y` in the result. Returns null if the result's dtype or layout is not that of the rows
+  // that put() takes.
   std::uint8_t* place(std::int32_t y) const {
     if (op_.dtype != DType::u8 || split_ != nullptr) return nullptr;
     return reinterpret_cast<std::uint8_t*>(out_) + static_cast<std::size_t>(y) * width_ * channels_;
@@ -115,7 +116,7 @@ class Rows {
       room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   }
 
-  // Returns row `y`; call it for the rows in order. If `place` is not null, this row and the rows after it may be made
+  // Returns row `y`. Call it for the rows in order. If `place` is not null, this row and the rows after it may be made
   // there, one after the other. The row that is returned may be elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
     if (resampler_) return resampler_->row(y, place);
@@ -147,7 +148,7 @@ class HostImageExecutor final : public ImageExecutor {
   void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
     if (op.pads()) return run_with_margin(pixels, op, out, scratch);
     if (op.source.element == DType::u16) return run_wide(pixels, op, out);
-    // `op` flips after its transpose. Rows are flipped before it, so the two axes are exchanged.
+    // `op` flips after its transpose. Rows are flipped before the transpose, so the two axes are exchanged.
     Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
     const Writer writer(op, out, scratch);
     if (!op.transpose) {

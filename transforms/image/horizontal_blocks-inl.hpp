@@ -31,8 +31,9 @@ HWY_INLINE std::size_t blocks_groups(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + group_pixels - 1) / group_pixels;
 }
 
-// The tables begin with the byte of the row at which each pixel's inputs begin, ordered by group, vector and block.
-// Then come pairs of weights, ordered by group, pair, vector and block. Each pair is there four times.
+// First in the tables is each pixel's start: the byte of the row at which the pixel's inputs begin. Starts are ordered
+// by group, vector and block. Then come pairs of weights, ordered by group, pair, vector and block. Each pair is there
+// four times.
 HWY_INLINE std::size_t blocks_bytes(const Axis& axis) {
   const std::size_t groups = blocks_groups(axis);
   const std::size_t starts = (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64;
@@ -141,7 +142,7 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
       add(first_taps);
       if (p + 1 < pairs) add(next_taps);
     }
-    // Rounding is added to the totals, because CPUs differ in which products are added to `sum`, and which to `high`.
+    // `round` is added to the totals, because CPUs differ in which products are added to `sum`, and which to `high`.
     const auto pack = [&](Sums sum, Sums high, const std::uint8_t* table) HWY_ATTR {
       const auto level = hn::ShiftRight<14>(hn::Add(hn::RearrangeToOddPlusEven(sum, high), round));
       return hn::TableLookupBytesOr0(hn::BitCast(d8, level), every_block(table));
@@ -152,7 +153,7 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
                                       pack(sum3, high3, channels == 3 ? pack3[3] : pack4[3])));
     alignas(64) std::uint8_t bytes[blocks * 16];
     hn::Store(pixels, d8, bytes);
-    // Each copy writes up to 4 bytes too many, which the next copy overwrites.
+    // With 3 channels, each copy writes 4 bytes too many. The next copy overwrites them.
     for (std::size_t b = 0; b < blocks; ++b, out += 4 * channels) std::memcpy(out, bytes + 16 * b, 16);
   }
 }

@@ -26,7 +26,8 @@ HWY_INLINE std::size_t flat_groups(const Axis& axis, int channels) {
   return (static_cast<std::size_t>(axis.count) * static_cast<std::size_t>(channels) + 15) / 16;
 }
 
-// First and last output pixel of a group, and the lower of the two pixels' starts. Starts rise or fall along a row.
+// First and last output pixel of a group of 16 output bytes, and the lower of the two pixels' starts. Starts rise or
+// fall along a row.
 struct FlatGroup {
   std::int32_t first, last, low;
 };
@@ -40,7 +41,7 @@ HWY_INLINE FlatGroup flat_group(const Axis& axis, int channels, std::size_t g) {
   return group;
 }
 
-// Returns whether the inputs of every 16 output bytes are within 64 bytes.
+// Returns whether the inputs of each group are within 64 bytes.
 inline bool flat_fits(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   for (std::size_t g = 0; g < groups; ++g) {
@@ -51,8 +52,8 @@ inline bool flat_fits(const Axis& axis, int channels) {
   return true;
 }
 
-// The tables begin with the byte of the row at which each group's inputs begin. Then come, for each group and pair, 64
-// bytes of indices and 64 bytes of weights.
+// First in the tables is each group's start: the byte of the row at which the group's inputs begin. Then come, for each
+// group and each pair of taps, 64 bytes of indices and 64 bytes of weights.
 HWY_INLINE std::size_t flat_bytes(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   return (groups * sizeof(std::int32_t) + 63) / 64 * 64 + groups * static_cast<std::size_t>(axis.taps) / 2 * 128;
@@ -91,7 +92,7 @@ inline void flat_prepare(HorizontalPlan& plan) {
   }
 }
 
-// Makes two rows together, so that each load from the tables serves two rows: loads limit the speed.
+// Makes two rows together, so that each load from the tables serves two rows. Loads limit the speed.
 template <std::size_t pairs_known>
 void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
   const RowPair rows = given;  // a copy, because `given` would be read again after each store of bytes

@@ -21,9 +21,10 @@ HWY_INLINE std::size_t gather_padded(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + lanes - 1) / lanes * lanes;
 }
 
-// Taps are read in steps of 4 bytes. The tables begin with the byte of the row at which each pixel's inputs begin. Then
-// come two vectors of weight pairs for each vector of pixels and each step. With 1 channel, the first vector is for
-// taps 0 and 2, and the second for taps 1 and 3. With 2 channels, both are for taps 0 and 1.
+// Taps are read in steps of 4 bytes. First in the tables is each pixel's start: the byte of the row at which the
+// pixel's inputs begin. Then come two vectors of weight pairs for each vector of pixels and each step. With 1 channel,
+// the first vector is for the step's taps 0 and 2, and the second for its taps 1 and 3. With 2 channels, both are for
+// its taps 0 and 1.
 HWY_INLINE std::size_t gather_steps(const Axis& axis, int channels) {
   return static_cast<std::size_t>(channels == 1 ? (axis.taps + 3) / 4 : axis.taps / 2);
 }

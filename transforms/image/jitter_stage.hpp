@@ -15,8 +15,8 @@
 
 namespace penstock::image {
 
-// The stage after `batch`. `Change` is what kernels read for an image. It begins with the image's Params, in the
-// kernels' form.
+// The stage after `batch`. `Change` is what kernels read for an image. It begins with the bytes of the image's
+// Params.
 template <class Jitter, class Change>
 class JitterOnBatches {
   using Params = typename Jitter::Params;

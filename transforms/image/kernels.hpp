@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of image operations. There is one version per instruction set, all with the same bits. Each getter
-// picks the version for this CPU. It is called once per image.
+// The inner loops of image operations. There is one version per instruction set. All versions make the same bits.
+// Each getter picks the version for this CPU. Call it once per image.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace penstock::image {
 // Number of bytes that may be read and written after the end of a row buffer.
 inline constexpr std::size_t row_slack = 256;
 
-// out[j] = (sum over k of (rows[k][j] * weight[k] >> 8) + 128 + taps / 2) >> 8, for 1 to narrow_taps rows `stride`
-// apart.
+// out[j] = (sum over k of (rows[k][j] * weight[k] >> 8) + 128 + taps / 2) >> 8, for 1 to narrow_taps rows that
+// begin `stride` bytes after each other.
 using VerticalRow = void (*)(const std::uint8_t* first, std::ptrdiff_t stride, const std::uint16_t* weights, int taps,
                              std::uint8_t* out, std::size_t bytes);
 VerticalRow vertical_row();
 
-// sum[j] += rows[k][j] * weight[k], added over all k; then out[j] = (sum[j] + 2^21) >> 22. `sum` has `bytes` elements.
+// out[j] = (2^21 + sum over k of rows[k][j] * weight[k]) >> 22. `sum` is working memory of `bytes` elements.
 using WideVerticalRow = void (*)(const std::uint8_t* first, std::ptrdiff_t stride, const std::int32_t* weights,
                                  int taps, std::int32_t* sum, std::uint8_t* out, std::size_t bytes);
 WideVerticalRow wide_vertical_row();
 
-// out[i][c] = (sum over k of row[start[i] + k][c] * weight[i][k] + 8192) >> 14, for two rows.
+// The horizontal pass: out[i][c] = (sum over k of row[start[i] + k][c] * weight[i][k] + 8192) >> 14, for two rows.
 struct HorizontalPlan {
   const Axis* axis = nullptr;
   int channels = 0;

@@ -51,8 +51,8 @@ struct Moments {
   Matrix3 covariance{};
 };
 
-// Sums up `pixels_together` pixels at a time, and then adds these sums, so that rounding errors don't grow with the
-// image.
+// Sums up `pixels_together` pixels at a time, and then adds these sums, so that rounding errors stay small in
+// large images.
 Moments moments_of(std::span<const std::uint8_t> rgb) {
   constexpr std::size_t pixels_together = 4096;
   std::array<double, 9> all{}, part{};
@@ -129,7 +129,8 @@ class Histogram {
   }
 
  private:
-  // Returns the value with this number in ascending order. The result is off by at most half of a part's width.
+  // Returns the value with this number in ascending order. A value in the range is off by at most half of a part's
+  // width.
   double value_of(std::uint64_t number) const noexcept {
     std::size_t bin = 0;
     for (std::uint64_t before = counts_[0]; before <= number && bin + 1 < bins;) before += counts_[++bin];

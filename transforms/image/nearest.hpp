@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resamples by nearest, one row of the result at a time: every pixel is a pixel of the input.
+// Resamples one row of the result at a time. Each pixel of the result is the nearest pixel of the input, unchanged.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// Returns floor((i + 0.5) * in / out). Uses integers, because with floats a tie would depend on rounding.
+// Returns floor((i + 0.5) * in / out). Uses integers, because floats could be rounded below an exact whole number.
 std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out);
 
 class NearestResampler {
@@ -24,7 +24,7 @@ class NearestResampler {
   Pixels pixels_;
   std::int32_t width_;
   const std::ptrdiff_t* rows_;     // input row of each output row
-  const std::ptrdiff_t* columns_;  // byte of the input row at which each output pixel's value begins
+  const std::ptrdiff_t* columns_;  // byte of the input row at which the input of each output pixel begins
 };
 
 }  // namespace penstock::image

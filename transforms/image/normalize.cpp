@@ -18,8 +18,8 @@ using image::text;
 
 namespace {
 
-// Refuses a mean for pixel values of 0 to 255, as other libraries take it. A mean like that would make all pixels
-// almost equal.
+// Refuses a mean that is not of pixel values of 0 to 1. Some libraries take means of pixel values of 0 to 255, which
+// would make all pixels almost equal here.
 void check_mean(double mean) {
   if (mean >= 0 && mean <= 1) return;
   std::string cause =

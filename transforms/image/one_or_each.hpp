@@ -8,8 +8,8 @@
 
 namespace penstock::image {
 
-// Returns whether there is one value for all channels, or one per channel. If the number of channels is not known yet,
-// any number of values is right.
+// Returns whether there is one value for all channels, or one per channel. Also returns true if the number of
+// channels is not known yet.
 inline bool one_or_each(const std::vector<double>& values, std::int64_t channels) {
   return values.size() == 1 || channels == dynamic || static_cast<std::int64_t>(values.size()) == channels;
 }

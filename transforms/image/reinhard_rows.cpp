@@ -48,8 +48,8 @@ HWY_INLINE ConeVec log_of_cone(ConeVec x) {
 HWY_INLINE ConeVec exp_of_cone(ConeVec x) {
   const ConeFloats d;
   const ConeInts ints;
-  // k is x / ln 2, rounded to the nearest. Conversion cuts off fractions; 128 is added before, so that it always rounds
-  // down.
+  // k is x / ln 2, rounded to the nearest integer. The conversion cuts off the fraction. 128 is added before, so that
+  // the number is positive, and cutting off its fraction rounds it down.
   const auto k = hn::Sub(hn::ConvertTo(ints, hn::Add(hn::Mul(x, hn::Set(d, 1.44269504f)), hn::Set(d, 128.5f))),
                          hn::Set(ints, 128));
   const auto multiple = hn::ConvertTo(d, k);
@@ -83,7 +83,7 @@ HWY_INLINE ConeVec changed_cone(const float* row, float offset, ConeVec l, ConeV
   return exp_of_cone(hn::Min(hn::Max(log, hn::Set(d, -80.0f)), hn::Set(d, 80.0f)));
 }
 
-// Stores light - 1, rounded to 8 bits, halves up.
+// Stores light - 1, rounded to 8 bits. Halves are rounded up.
 HWY_INLINE void store_light(ConeVec light, std::uint8_t* at) {
   const ConeFloats d;
   const auto level = hn::Min(hn::Max(hn::Sub(light, hn::Set(d, 1.0f)), hn::Zero(d)), hn::Set(d, 255.0f));

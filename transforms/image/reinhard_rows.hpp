@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes colours in Reinhard's space on planes of 8-bit values. There is one version per instruction set, all with the
-// same bits.
+// Changes colours in Reinhard's space on planes of 8-bit values. There is one version per instruction set. All versions
+// make the same bits.
 #pragma once
 
 #include <cstddef>

@@ -19,10 +19,10 @@ class Resampler {
   // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers are in `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Returns row `y` of the rows that are kept; call it for the rows in order. If `place` is not null, the row may be
+  // Returns row `y` of the rows that are kept. Call it for the rows in order. If `place` is not null, the row may be
   // made there. `place` must then have room for this row and all rows after it, because two rows may be made at once,
-  // and up to `row_slack` bytes may be written after them. A row that is not made there is in a buffer until the next
-  // call.
+  // and up to `row_slack` bytes may be written after them. A row that is not made there is in a buffer, and stays
+  // valid until the next call.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:
@@ -33,7 +33,7 @@ class Resampler {
   const std::uint8_t* source_;  // column `x_.low` of the first row
   std::ptrdiff_t stride_;
   int channels_;
-  std::size_t bytes_;  // bytes of the columns in use
+  std::size_t bytes_;  // bytes of the columns in use, in one row
   bool narrow_y_, narrow_x_, scale_x_;
   Axis y_, x_;
   VerticalRow vertical_ = nullptr;

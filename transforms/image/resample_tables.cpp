@@ -63,7 +63,7 @@ Part make_part(const AxisRequest& request, Weights narrow, Filter filter, Scratc
   return part;
 }
 
-// Sets in `table` where the arrays of an axis begin, the first one at `at`. Returns where they end.
+// Sets in `table` where the arrays of an axis begin. The first array begins at `at`. Returns where the last one ends.
 std::size_t lay_out(const Part& part, std::size_t at, AxisTable& table) {
   const auto count = static_cast<std::size_t>(part.axis.count), stride = static_cast<std::size_t>(part.axis.taps);
   const auto next = [&at](std::size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with which other kernels resample like the executor.
+// Tables with which other kernels resample as the executor does.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ StainFit reinhard_fit(std::span<const std::uint8_t> rgb) {
   constexpr double least_deviation = 0.001;
   std::array<double, 6> all{}, part{};
   image::require_pixels(rgb.size() / 3, "to measure");
-  // Sums up `pixels_together` pixels at a time, and then adds these sums, so that rounding errors don't grow with the
-  // image.
+  // Sums up `pixels_together` pixels at a time, and then adds these sums, so that rounding errors stay small in
+  // large images.
   for (std::size_t first = 0; first < rgb.size(); first += 3 * pixels_together) {
     part.fill(0);
     for (std::size_t i = first; i < std::min(first + 3 * pixels_together, rgb.size()); i += 3) {

@@ -48,7 +48,7 @@ StainJitter::Params StainJitter::draw(Rng& rng) const {
 }
 
 // Combines three steps (to concentrations, the change, back to densities) into one matrix and one offset:
-// D' = ((D M^-1) alpha + beta) M.
+// D' = ((D M^-1) alpha + beta) M, where M is `stain_colors`.
 StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta) {
   Params params;
   for (std::size_t to = 0; to < 3; ++to) {

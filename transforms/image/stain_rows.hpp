@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes stains on planes of 8-bit values. There is one version per instruction set, all with the bits of
-// stain_pixel.hpp.
+// Changes stains on planes of 8-bit values. There is one version per instruction set. All versions make the
+// same bits as stain_pixel.hpp.
 #pragma once
 
 #include <cstddef>

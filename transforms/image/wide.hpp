@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of 16 bits.
+// Operations on images of 16 bits per value.
 #pragma once
 
 #include <cstddef>

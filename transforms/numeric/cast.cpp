@@ -29,8 +29,8 @@ auto value_of(T value) {
     return value;
 }
 
-// Returns whether the integer type can hold the value without its fraction. For floats, it compares with powers of two,
-// which floating types hold exactly.
+// Returns whether the integer type To can hold `value` without its fraction. Compares floats with powers of two, which
+// floating types hold exactly.
 template <class To, class From>
 bool fits(From value) {
   if constexpr (std::is_floating_point_v<From>) {

@@ -10,7 +10,7 @@
 
 namespace penstock::numeric {
 
-/// Calls `f(std::type_identity<T>())` with the element type.
+/// Calls `f(std::type_identity<T>())`, where T is the element type of `dtype`.
 template <class F>
 void with_element(DType dtype, F&& f) {
   switch (dtype) {

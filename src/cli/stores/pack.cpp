@@ -45,7 +45,7 @@ struct PackResult {
   std::string name;  ///< name of the store
   LinksOut links_out;
   bool order_kept = true;          ///< the store has the order of the files' paths
-  std::vector<std::string> notes;  ///< what the store lacks
+  std::vector<std::string> notes;  ///< what the store lacks, and what has changed
 };
 
 std::string job_begin(const PackOptions& options) {
@@ -53,7 +53,8 @@ std::string job_begin(const PackOptions& options) {
 }
 
 PackResult pack_files(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
-  // Different files must not be mixed into an unfinished store. Unchanged files must not be mixed with rewritten ones.
+  // The job differs if the files or --seekable differ. A run then does not continue an unfinished store of other files,
+  // and does not mix unchanged files with rewritten ones.
   const std::string job =
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
   Pipeline records = from(files);
@@ -94,7 +95,7 @@ PackResult pack_files(const PackOptions& options, const StoreToWrite& to, const 
       .with_file(to.name());
 }
 
-// If the store was refused because files have changed, throws an error that names the changes. Otherwise throws
+// If the store was refused because files have changed, throws an error that describes the changes. Otherwise throws
 // `refused`.
 [[noreturn]] void explain(const PackOptions& options, const StoreToWrite& to, const FilesSource& files,
                           const Error& refused) {
@@ -168,10 +169,10 @@ void tell(const PackOptions& options, const FilesSource& files, const PackResult
   print(text);
 }
 
-// Unless --force is given, refuses an update if fewer than a tenth of the store's records are in the folder. It is most
-// likely the wrong folder. An update removes all records that the folder doesn't have.
+// Unless --force is given, refuses an update if fewer than a tenth of the store's records are in the folder. Such a
+// folder is most likely the wrong one, and an update removes all records that the folder doesn't have.
 void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
-  constexpr std::uint64_t fewest = 10;  // one in this many records must stay
+  constexpr std::uint64_t fewest = 10;  // at least one in this many records must stay
   if (!options.update || options.force) return;
   const SharedKeys keys = shared_keys(files, to);
   if (keys.shared >= keys.records / fewest + (keys.records % fewest != 0 ? 1 : 0)) return;
@@ -183,8 +184,8 @@ void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, con
       .with_file(options.folder);
 }
 
-// Returns a remark if an update would give labels different numbers than the stored ones; otherwise empty. Call it
-// before the update begins.
+// Returns a remark if an update would number the labels in another way than the store does. Otherwise returns an empty
+// text. Call it before the update begins.
 std::string renumbered(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   if (!options.update || options.lsun) return {};
   ClassNames there;

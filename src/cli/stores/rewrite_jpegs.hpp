@@ -13,7 +13,7 @@ namespace penstock::cli {
 struct RewriteCounts {
   std::uint64_t rewritten = 0;
   std::uint64_t bytes_before = 0, bytes_after = 0;  // sizes of rewritten files
-  std::uint64_t not_jpeg = 0;                       // files stored unchanged
+  std::uint64_t not_jpeg = 0;                       // files that are not JPEGs, and are stored unchanged
   std::uint64_t refused = 0;                        // JPEGs that can't be rewritten, and are stored unchanged
   std::uint64_t first_refused = 0;                  // the lowest index of the refused JPEGs, if there are any
   std::string refusal;                              // why that JPEG was refused

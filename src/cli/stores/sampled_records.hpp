@@ -13,9 +13,10 @@ struct SampledRecordLimits {
   std::uint64_t most_read = ~std::uint64_t{0};
 };
 
-/// Chooses about `most` records of a store of `size`, spread evenly, in order; all if the store has no more.
-/// `most_read` may reduce that number, but not below 16. `block_ends`: ends of blocks of records that are best read
-/// together, the last one at `size`; or empty. With blocks, it chooses runs of records.
+/// Returns the indices of about `most` records of a store of `size` records, in order and spread evenly. `most_read`
+/// may reduce the number of records, but not below 16. If the store has no more records than that, returns all of them.
+/// `block_ends`: ends of blocks of records that are best read together, the last one at `size`. It is empty if the
+/// store has no blocks. With blocks, chooses runs of consecutive records.
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
                                            SampledRecordLimits sample);
 

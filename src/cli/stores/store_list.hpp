@@ -8,7 +8,7 @@
 
 namespace penstock::cli {
 
-/// A list of stores in the format that the sources read: `form` is lmdb, hdf5 or tar, and stores are paths.
+/// A list of stores that the sources read like one store. `form` is lmdb, hdf5 or tar. `stores` are paths.
 struct StoreList {
   std::string form = {};
   std::uint64_t records = 0;
@@ -16,9 +16,10 @@ struct StoreList {
 };
 
 bool names_list(const std::string& path);
-/// Returns the form of the stores in a list; empty if the file is not a list.
+/// Returns the form of the stores in a list. Returns an empty text if the file is not a list.
 std::string form_of_list(const std::string& path);
-/// Writes the list. Paths become relative to the list's folder, so that everything can be moved together.
+/// Writes the list to the file `path`. In the file, the stores' paths are relative to the file's folder, so that the
+/// list and the stores can be moved together.
 void write_list(const StoreList& list, const std::string& path);
 
 }  // namespace penstock::cli

@@ -24,7 +24,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Returns the extension as written, with its dot; empty if there is none. For "x.tar.gz" both parts count.
+// Returns the extension as written, with its dot: ".h5" for "x.h5", and ".tar.gz" for "x.tar.gz". Returns an empty text
+// if the path has no extension.
 std::string extension_of(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   const std::size_t dot = name.rfind('.');
@@ -38,7 +39,8 @@ bool is_lmdb(const fs::path& folder) {
   return fs::exists(folder / "data.mdb", failed) || fs::exists(folder / "unfinished.json", failed);
 }
 
-// If something in the folder keeps an LMDB from being created there, returns its name; otherwise empty.
+// Returns the name of a file or folder in `folder` that keeps an LMDB from being created there. Returns an empty text
+// if nothing does.
 std::string other_thing_in(const fs::path& folder) {
   std::error_code failed;
   std::string first;

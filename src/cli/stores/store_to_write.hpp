@@ -22,7 +22,7 @@ struct OutFlags {
   std::string form = {};  ///< a form that the extension of `out` can't show: "folder"
 };
 
-/// Adds --out, --shard-samples and --shard-bytes. `sharded` is known once the line is parsed.
+/// Adds --out, --shard-samples and --shard-bytes. `flags.sharded` is set when the command line is parsed.
 void add_out_options(CLI::App& command, OutFlags& flags);
 
 /// Adds --form, for commands that write images, because a folder of files has no extension.
@@ -32,9 +32,9 @@ void add_form_option(CLI::App& command, OutFlags& flags);
 struct StoreToWrite {
   StoreForm form = StoreForm::lmdb;
   std::string path = {};       ///< the sink's folder or file; for shards, the beginning of their names
-  bool single_file = false;    ///< for LMDB and HDF5
+  bool single_file = false;    ///< whether an LMDB or HDF5 store is one file
   std::string extension = {};  ///< for shards: ".tar" or ".h5"; otherwise empty
-  bool was_there = false;      ///< an LMDB existed before, finished or not
+  bool was_there = false;      ///< an LMDB existed there before, finished or not
 
   /// Returns the name that opens the store: its path, its only shard, or a pattern like "x-{000000..000003}.tar" or
   /// "x-*.h5".

@@ -41,15 +41,16 @@ struct WriteResult {
   Report report;  ///< the report of the run, which shows what bounded it
 };
 
-/// Runs `write`, shows the progress of `doing` ("packing"), and stops at SIGINT and SIGTERM. Call before any thread is
-/// started. `where`: see Progress; may be empty.
+/// Runs `write` and shows its progress. SIGINT and SIGTERM stop it. Call before any thread is started. `doing` names
+/// the work, for example "packing". `where`: see `Progress::tell_where`; may be empty.
 WriteResult run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
                       const std::function<WriteProgress(const WriteOptions&)>& write,
                       std::function<std::string(std::uint64_t done)> where = {});
 
 /// Returns "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run".
 std::string written_text(const WriteResult& written);
-/// Returns a line about what bounded a run; empty if that is not known, or the run took less than 2 seconds.
+/// Returns a line about what bounded a run. Returns an empty text if that is not known, or if the run took less than 2
+/// seconds.
 std::string bound_text(const WriteResult& written);
 /// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds and mb_per_s. Adds the
 /// run's report as `run`.

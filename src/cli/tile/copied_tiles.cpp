@@ -9,8 +9,8 @@ namespace penstock::cli {
 
 namespace {
 
-// Returns whether the record's image is a whole tile of the file, inside of the slide. Tiles must have the records'
-// size.
+// Returns whether the record's image at (x, y) is a whole tile of the file, inside of the slide. Call it only if the
+// file's tiles have the records' size.
 bool is_stored(const TileFlags& flags, const SlideInfo& slide, std::int64_t x, std::int64_t y) {
   return x % slide.tile_width == 0 && y % slide.tile_height == 0 && x + flags.cut.size <= slide.image_width &&
          y + flags.cut.size <= slide.image_height;

@@ -18,7 +18,8 @@ namespace penstock::cli {
 
 namespace {
 
-// Makes the stored values of some tiles, which are spread over all tiles. Returns the values' mean size.
+// Makes the stored values of some tiles, which are spread over all tiles. Returns the mean size of these values in
+// bytes.
 double bytes_of_a_tile(const Pipeline& tiles) {
   constexpr std::uint64_t most = 200;
   std::uint64_t bytes = 0, count = 0;

@@ -64,6 +64,7 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
 }
 
 // Returns the folder of a store's report. A shard has the report of its store: "x-000003.tar" is a shard of x.tar.
+// Returns an empty text if the folder does not exist.
 std::string report_of(const std::string& store) {
   if (std::string beside = report_beside(store); fs::exists(beside)) return beside;
   const std::size_t dot = store.rfind('.');
@@ -76,7 +77,8 @@ std::string report_of(const std::string& store) {
 // What the stores' reports contain about the processes that wrote them.
 class Ranks {
  public:
-  // Adds what the report of a store contains. Returns false if there is no such report.
+  // Adds what the report of a store contains. Returns false, and adds nothing, if there is no report or if it is not a
+  // rank's.
   bool add(const std::string& store) {
     const std::string folder = report_of(store);
     const Json run = folder.empty() ? Json() : RunFolder(folder, "").read();
@@ -84,7 +86,8 @@ class Ranks {
     note(folder, run);
     return true;
   }
-  // Finds the reports of ranks that have no store, because they have no tile. @throws Error if a report is missing.
+  // Finds the reports of ranks that have no store, because they have no tile. @throws Error if the report of such a
+  // rank is missing, has no result, or names a store.
   void complete() {
     for (std::size_t rank = 0; rank < world_; ++rank) {
       if (reports_.contains(rank)) continue;
@@ -222,8 +225,8 @@ void require_different(const std::vector<std::string>& paths) {
 }
 
 // Throws an error if a store lacks the report that it needs. Without this check, a rank's missing store could go
-// unnoticed. If one store has the report of a rank, all stores need one. If none has, only stores that are named like a
-// rank's need one.
+// unnoticed. If one store has the report of a rank, all stores need a report. Otherwise only stores that are named like
+// a rank's store need one.
 void require_all_known(const std::vector<Part>& parts, std::size_t known) {
   if (known == parts.size()) return;
   for (const Part& part : parts) {
@@ -304,7 +307,7 @@ void replace_list(const StoreList& list, const std::string& path) {
   sync_folder_of(path, "merge");
 }
 
-// Writes the joined report. Returns its page.
+// Writes the joined report. Returns the path of its page.
 std::string join_reports(const Ranks& ranks, const std::string& out) {
   RunResult result = ranks.result();
   result.store = out;
@@ -314,7 +317,7 @@ std::string join_reports(const Ranks& ranks, const std::string& out) {
 
 struct MergeResult {
   StoreList list;
-  std::string twice = {}, order = {}, report = {};  ///< remarks; empty: none
+  std::string twice = {}, order = {}, report = {};  ///< two remarks and the report's page; each may be empty
 };
 
 void tell_json(const MergeFlags& flags, const MergeResult& merged) {

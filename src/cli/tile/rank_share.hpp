@@ -19,9 +19,10 @@ void add_rank_options(CLI::App& command, RankFlags& flags);
 
 struct Rank {
   std::size_t rank = 0, world = 1;
-  bool given = false;  ///< ranks share the cohort, even if there is only one rank
+  bool given = false;  ///< the flags are given; `world` may still be 1
 };
-/// @throws UsageError for impossible numbers; Error(invalid_argument) if the launcher's variables are impossible.
+/// Returns the rank that `flags` describe. @throws UsageError for impossible numbers; Error(invalid_argument) if the
+/// launcher's variables are impossible.
 Rank rank_of(const RankFlags& flags);
 
 /// Returns the store of a rank: "tiles-r03-of-16.lmdb" for "tiles.lmdb".

@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr std::int32_t thumbnail_side = 512;
 // This number of pixels is decoded in some tenths of a second.
 constexpr std::int64_t soon_decoded = 32'000'000;
-// `most_listed`: bad tiles of a slide that the page lists. `most_kept`: bad tiles that the slide's own file lists.
+// The page lists at most `most_listed` bad tiles of a slide. The slide's own file lists at most `most_kept`.
 constexpr std::size_t most_listed = 20, most_kept = 10'000;
 
 bool soon_drawn(const SlideInfo& slide) {
@@ -95,7 +95,7 @@ bool are_details(const Json& details) {
          details.value("left_out", Json()).is_array() && std::ranges::all_of(details.at("left_out"), is_left_out);
 }
 
-// Returns the contents of a slide's own file; null if it does not exist, or is incomplete.
+// Returns the contents of a slide's own file. Returns null if the file does not exist, or is incomplete.
 Json details_in(const std::string& file) {
   const auto text = read_text(file, "report", std::uint64_t{1} << 32);
   const Json details = text ? json_or_null(*text) : Json();
@@ -104,10 +104,10 @@ Json details_in(const std::string& file) {
 
 // Paths of a slide's files, relative to the folder of the page.
 struct SlideFiles {
-  std::string details, picture;  // empty: there is none
+  std::string details, picture;  // `picture` is empty if the slide has no picture
 };
 
-// Syncs all files of a report at once. There may be thousands, and syncing each would wait for the disk.
+// Syncs all files of a report at once. There may be thousands of files, and syncing them one by one would be slow.
 void sync_report(const std::string& folder) {
   const FileDescriptor open(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (open.get() < 0 || uninterrupted([&] { return ::syncfs(open.get()); }) != 0)
@@ -206,7 +206,7 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
   for (std::size_t i = 0; i < source.slides().size(); ++i) {
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
-    // Uses the form that reading the JSON file gives, so that a joined report is the same.
+    // Uses the JSON as it would be read back from the file, so that a joined report shows the same.
     const Json details = Json::parse(json_text(
         details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i, result.finished ? source.size() : done),
         -1));

@@ -16,7 +16,7 @@ namespace penstock::cli {
 /// The outcome of a job.
 struct RunResult {
   bool finished = false;
-  std::string store = {};      ///< the name that opens it; empty: there was no tile for a store
+  std::string store = {};      ///< the name that opens the store; empty if there was no tile to store
   std::uint64_t tiles = 0;     ///< number of tiles in the store
   std::uint64_t left_out = 0;  ///< number of tiles and slides that were left out
   std::uint64_t bytes = 0;     ///< bytes written by this run
@@ -26,8 +26,8 @@ struct RunResult {
 Json to_json(const RunResult& result);
 RunResult result_of(const Json& json);
 
-/// Draws pictures, at most 512 pixels per side, of the slides that have no picture and have a level that is fast to
-/// decode.
+/// Draws a picture of each slide that has no picture yet, if the slide has a level that is fast to decode. A picture
+/// has at most 512 pixels per side.
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
 
 /// Writes the outcome of each slide: a JSON file per slide, and a CSV file and a page for all. `done`: the number of
@@ -38,8 +38,8 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
 /// Returns whether a finished job's report has all its files. Pictures may be missing, but not empty.
 bool has_report(const SlideSource& source, const RunFolder& folder);
 
-/// Writes the report of a job that several processes shared, in its own folder. It refers to the reports of these
-/// processes.
+/// Writes into `folder` the report of a job that several processes shared. This report refers to the files in
+/// `folders`, which have the reports of these processes.
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result);
 
 }  // namespace penstock::cli

@@ -5,7 +5,7 @@
 
 namespace penstock::cli {
 
-/// Returns a page with the report of a job. The page needs only the pictures next to it. `data` is JSON with `result`,
+/// Returns a page with the report of a job. The page loads only the slides' pictures. `data` is JSON with `result`,
 /// as in RunResult, `settings`, and `slides`. Each slide has name, file, state, tiles, places, leftOut, details, and,
 /// if they exist, what, cause, picture and bad.
 std::string report_page(const std::string& data);

@@ -94,7 +94,7 @@ Json in_one_way(Json settings) {
   return settings;
 }
 
-// Describes the first setting that differs; empty if none does.
+// Describes the first setting that differs. Returns an empty text if all settings are the same.
 std::string changed_setting(const Json& before, const Json& now) {
   const Json before_meant = in_one_way(before), now_meant = in_one_way(now);
   for (const auto& [name, meant] : now_meant.items()) {
@@ -115,8 +115,8 @@ std::string changed_file(const Json& before, const Json& now) {
   return {};
 }
 
-// Describes how a slide differs; empty if it doesn't. `repaired`: a slide that could not be opened before may have a
-// different file.
+// Describes how a slide differs. Returns an empty text if it is the same. `repaired`: a slide that could not be opened
+// before may have a different file.
 std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   const std::string file = printable(now.at("file").get<std::string>());
   const bool may_differ = repaired && before.contains("failure");
@@ -315,8 +315,8 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 
-// Returns the name of something in the folder other than locks, run.json and files of the system; empty if there is
-// nothing else.
+// Returns the name of a file or folder in this folder that is neither a lock, nor run.json, nor the system's. Returns
+// an empty text if there is no such file or folder.
 std::string RunFolder::other_thing() const {
   std::error_code failed;
   std::string first;
@@ -399,7 +399,7 @@ void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) 
 }
 
 void RunFolder::keep(const JobInputs& inputs) const {
-  // Removes an earlier run's result, which no longer holds.
+  // Also removes the result of an earlier run, which is not this run's result.
   if (!is_kept_) write(inputs, nullptr);
 }
 

@@ -22,7 +22,7 @@ struct JobInputs {
   /// For each slide: name, file, bytes, time of change, and the failure if it can't be opened. Slides of other ranks
   /// have `passed_over`.
   Json slides = Json::array();
-  std::size_t rank = 0, world = 0;  ///< world 0: the job is not shared
+  std::size_t rank = 0, world = 0;  ///< `world` is 0 if the job is not shared
 
   /// Returns a hash of everything that decides the contents of the store, or of the stores of all ranks. Whether a
   /// slide could be opened does not count.
@@ -34,10 +34,11 @@ struct JobInputs {
 /// Returns the options of `command` in effect, by their long names.
 Json settings_of(const CLI::App& command);
 
-/// Returns a hash of lists of places; empty: there are none.
+/// Returns a hash of lists of places. Returns an empty text if there are no lists.
 std::string hash_of_lists(const std::vector<SlideCoords>& lists);
 
-/// `lists`: hash of the lists of places that --from-coords names. The source does not keep these lists.
+/// Returns what a job is made from. `lists`: hash of the lists of places that --from-coords names. The source does not
+/// keep these lists.
 JobInputs inputs_of(Json settings, const SlideSource& source, const std::string& lists);
 
 /// Returns "X.lmdb-report" for X.lmdb.
@@ -69,8 +70,8 @@ class RunFolder {
   void take(bool store_is_there);
   /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false,
   /// compares nothing, and deletes an older job's report from the folder. `retry`: slides that could not be opened
-  /// before may have changed, unless ranks share the slides. If ranks share them, sizes must stay, because they decide
-  /// which rank has which slides.
+  /// before may have changed, unless several ranks share the slides. Files that ranks share must stay as they are,
+  /// because their sizes decide which rank has which slides.
   /// @throws
   /// - Error(state_mismatch) that names the first slide, setting or file that differs;
   /// - Error(state_mismatch) if there is a store that the folder does not mention;
@@ -79,11 +80,12 @@ class RunFolder {
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
   /// Returns a hash of the inputs with which the job began. It identifies the store. Call after `begin`.
   const std::string& hash() const noexcept { return hash_; }
-  /// Keeps the inputs, unless they are already kept.
+  /// Keeps the inputs, and removes the result of an earlier run. Does nothing if `begin` found a store and `retry` was
+  /// false. Call after `begin`.
   void keep(const JobInputs& inputs) const;
   /// Keeps the job's result next to its inputs.
   void end(const JobInputs& inputs, const Json& result) const;
-  /// Returns what `end` kept; null if the job has not ended.
+  /// Returns what `end` kept. Returns null if the job has not ended.
   Json result() const;
   /// Returns the contents of run.json: `store`, `settings`, `files`, `hash`, `rank`, `world`, `result`, `slides`.
   /// Returns null if there is no such file.

@@ -6,7 +6,7 @@
 
 namespace penstock::cli {
 
-/// Returns the part that is missing, or is not of the expected kind; null: none.
+/// Returns the name of a part that is missing, or is not of the expected type. Returns null if `run` is a manifest.
 const char* what_a_manifest_lacks(const Json& run);
 
 }  // namespace penstock::cli

@@ -63,7 +63,8 @@ class SettingsFile {
   }
 
  private:
-  // Returns the values as a command line would have them; none if a command line would leave the option out.
+  // Returns the values as a command line would have them. Returns no value if a command line would leave the option
+  // out.
   std::vector<std::string> results_of(const std::string& name, const toml::node& value,
                                       const CLI::Option& option) const {
     const auto on = value.value_exact<bool>();

@@ -97,7 +97,7 @@ void check_folder_of_files(const TileFlags& flags) {
     refuse("a field \"file\"", "whose table has the names of files in the column of that name");
 }
 
-// Refuses, before slides are opened, what opening the store would refuse after that.
+// Refuses impossible outputs early, before slides are opened.
 void check_outputs(const TileFlags& flags) {
   const StoreToWrite store = destination_of(flags.out);
   if (store.form == StoreForm::folder) check_folder_of_files(flags);
@@ -172,7 +172,7 @@ void add_encoding_options(CLI::App& command, TileFlags& flags) {
                    "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
 }
 
-// Adds options for tiles that can't be read, and for their report.
+// Adds options for tiles that can't be read, and for the report.
 void add_report_options(CLI::App& command, TileFlags& flags) {
   command
       .add_option("--on-error", flags.on_error,

@@ -28,7 +28,7 @@ struct TileFlags {
   RankFlags ranks;
   Rank rank = {};                ///< the meaning of the rank's flags
   std::string lists;             ///< hash of the lists of places that --from-coords names
-  std::string passed_over = {};  ///< other files in the slides' folders; empty: none
+  std::string passed_over = {};  ///< a text about other files in the slides' folders, or empty
   WriteFlags writing;
   Json settings = Json::object();  ///< all options in effect, by their long names
 

@@ -73,7 +73,7 @@ std::vector<std::string> notes_of(const TileFlags& flags, const SlideSource& sou
   std::vector<std::string> notes = left_out_of(flags, source);
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
-  // A tile that is left out repeats the key before it, so that it doesn't change the order.
+  // A tile that is left out gets the key of the stored tile before it, so that it doesn't change the order.
   std::string before;
   const auto stored_key = [&](std::uint64_t i) {
     if (std::string now = source.key(i); !left_out.has(now)) before = std::move(now);

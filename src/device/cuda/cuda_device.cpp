@@ -180,8 +180,8 @@ bool CudaDevice::settle() noexcept {
 bool CudaDevice::captures(StreamRef stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t code = cudaStreamIsCapturing(handle_of(stream), &status);
-  // `stream` is the legacy stream, and a stream that it waits for is being captured. An event on the legacy stream
-  // would spoil that graph.
+  // With this code, `stream` is the legacy stream, and the legacy stream waits for a stream that is being captured. An
+  // event on the legacy stream would spoil the graph.
   if (code == cudaErrorStreamCaptureImplicit) {
     forget_cuda(code);
     return true;

@@ -49,7 +49,7 @@ const ContextCalls& context_calls() {
   return all;
 }
 
-// The driver's error numbers are the runtime's error numbers.
+// The driver and the runtime use the same error numbers.
 void check_driver(CUresult code, const char* call) {
   if (code != CUDA_SUCCESS) throw cuda_error(static_cast<cudaError_t>(code), call);
 }
@@ -61,7 +61,7 @@ struct PrimaryContexts {
 
 PrimaryContexts& primary_contexts() {
   static PrimaryContexts& all =
-      *new PrimaryContexts;  // never destroyed, because loaders in static storage may still enter
+      *new PrimaryContexts;  // never destroyed, because loaders in static storage may still enter GPUs
   return all;
 }
 
@@ -95,9 +95,9 @@ void open_cuda_context(int index) {
 int enter_cuda(int index) {
   const ContextCalls& calls = context_calls();
   check_driver(calls.push(primary_context(index)), "cuCtxPushCurrent");
-  // In the other modes, a call of ours that may wait would spoil a graph that another thread is capturing. The mode
-  // belongs to the thread, not to the context. It is set after the context is pushed, because without a context the
-  // call might make one.
+  // In the other capture modes, a call from here that may wait would spoil a graph that another thread is capturing.
+  // The mode belongs to the thread, not to the context. The mode is set after the context is pushed, because without a
+  // current context, `exchange_mode` might create a context.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   const CUresult code = calls.exchange_mode(&mode);
   if (code != CUDA_SUCCESS) {

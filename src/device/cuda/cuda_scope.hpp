@@ -9,8 +9,9 @@ namespace penstock::detail {
 void open_cuda_context(int index);
 
 /// Directs the calling thread's CUDA calls to GPU `index`, which must be open, and keeps these calls from disturbing
-/// any stream capture. Returns the argument for `leave_cuda`. Calls nest. `leave_cuda` makes the previous context
-/// current again, or none if there was none. (`cudaSetDevice` would make a context on the GPU that it chooses.)
+/// any stream capture. Returns the argument for `leave_cuda`. Calls nest. `leave_cuda` restores the thread's
+/// previous context and capture mode. If the thread had no context, it has none again. `cudaSetDevice` is not used,
+/// because it creates a context on each GPU that it selects.
 /// @throws Error(device | out_of_memory).
 int enter_cuda(int index);
 void leave_cuda(int before) noexcept;

@@ -90,8 +90,8 @@ void CudaDeviceMemory::give_back(void* data) noexcept {
   trim();
 }
 
-// Returns free memory to the driver. Blocks are few and large, and are taken when a loader is made, so taking them from
-// the driver again costs little.
+// Returns free memory to the driver. Blocks are few and large, and most are taken when a loader is made. So taking
+// blocks from the driver again costs little.
 void CudaDeviceMemory::trim() noexcept {
   forget_cuda(cudaStreamSynchronize(stream_));
   forget_cuda(cudaMemPoolTrimTo(pool_, 0));

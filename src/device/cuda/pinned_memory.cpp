@@ -24,8 +24,8 @@ namespace penstock::detail {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-// When the driver pins memory, it touches all pages on one thread, while other threads wait. From this size on,
-// touching the pages first on several threads is faster.
+// When the driver pins memory, it touches all pages on one thread, while other threads wait. For blocks larger than
+// this, touching the pages first on several threads is faster.
 constexpr std::size_t touched_first_bytes = GiB(1);
 constexpr std::size_t max_touchers = 8;
 
@@ -40,7 +40,7 @@ void touch_pages(std::byte* data, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += page_bytes) *static_cast<volatile std::byte*>(data + at) = std::byte{0};
 }
 
-// Touches all pages on several threads, so that the system provides them.
+// Touches all pages, on several threads, so that the system provides the pages' memory.
 void touch_all_pages(std::byte* data, std::size_t bytes) {
   const std::size_t share =
       bytes / std::min<std::size_t>(usable_cores(), max_touchers) / page_bytes * page_bytes + page_bytes;

@@ -19,7 +19,7 @@ namespace penstock::detail {
 
 struct EmulatedDevice::StreamState {
   std::size_t number = 0;         // the stream's number in `streams_`
-  RaceDetector::Actor actor = 0;  // the stream's actor, if orders are checked
+  RaceDetector::Actor actor = 0;  // the stream's actor; used only if `orders_` is set
   bool captures = false;          // whether the stream is being captured into a graph
   std::size_t captured = 0;       // number of steps captured so far
   const char* spoilt = nullptr;   // what spoilt the capture; null if nothing did
@@ -125,7 +125,7 @@ class EmulatedDevice::Memory final : public MemoryResource {
 class EmulatedDevice::OwnStream final : public Stream {
  public:
   explicit OwnStream(EmulatedDevice& device) : device_(device) {}
-  // REQUIRES: the caller holds the device's mutex. If it throws, nothing has changed.
+  // REQUIRES: the caller holds the device's mutex. If this function throws, nothing has changed.
   void begin(const char* name) {
     device_.open_.reserve(device_.open_.size() + 1);
     state_->number = device_.streams_->add();
@@ -196,8 +196,8 @@ void EmulatedDevice::fail(const char* what, const char* why) noexcept {
 
 namespace {
 
-// A GPU keeps a stack of the contexts that each thread has entered. Correct code never nests its calls of `enter`
-// deeper than this.
+// For each thread, CUDA keeps a stack of the contexts that the thread has entered. Correct code never nests its calls
+// of `enter` deeper than `most_entered`.
 constexpr int most_entered = 6;
 thread_local std::map<const void*, int> entered_by_thread;
 
@@ -447,7 +447,8 @@ void EmulatedDevice::finish(const StreamState& stream) noexcept {
 }
 
 // Waits until all work on all streams is done, so that no work still uses memory that is about to be freed. This wait
-// is not recorded as an order. It allocates no memory, because a thread that frees memory may have no memory left.
+// is not recorded in `orders_`. The function allocates no memory, because a thread that frees memory may have no memory
+// left.
 void EmulatedDevice::drain() noexcept {
   for (std::uint64_t from = 0;;) {
     std::shared_ptr<Progress> progress;

@@ -39,7 +39,8 @@ class EmulatedDevice final : public DeviceModel {
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
   std::unique_ptr<Event> make_event() override;
-  /// Returns null in `Mode::late`, in which no work is done before the host waits for it.
+  /// Returns null in `Mode::late`. In this mode, the time at which work is done depends on the host's calls, so
+  /// measured times would mean nothing.
   std::unique_ptr<Timer> make_timer() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
   void record(Event& event, StreamRef stream) override;
@@ -65,7 +66,8 @@ class EmulatedDevice final : public DeviceModel {
   void begin_capture(StreamRef stream);
   std::size_t end_capture(StreamRef stream);
 
-  /// Returns the number of calls so far that may fail. `EmulatedOptions::Fault::call` is such a number.
+  /// Returns the number of calls so far, without calls that can't fail. `EmulatedOptions::Fault::call` counts the same
+  /// calls.
   std::uint64_t calls() const;
   /// Returns the bytes of this kind of memory that are in use.
   std::size_t used(MemoryKind kind) const noexcept;

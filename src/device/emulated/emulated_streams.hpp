@@ -17,7 +17,7 @@ namespace penstock::detail {
 struct StreamPoint {
   std::atomic<std::uint32_t> reached{0};
   std::size_t stream = 0;
-  RaceDetector::Clock clock;  ///< used only if orders are checked
+  RaceDetector::Clock clock;  ///< used only with `EmulatedGpuOptions::checked`
 };
 
 /// One piece of work on an emulated stream.
@@ -30,7 +30,7 @@ struct Operation {
 
 /// How far a stream has come. A thread can wait for progress without allocating memory.
 struct Progress {
-  std::uint32_t enqueued = 0;          ///< number of enqueued operations; only for the thread that enqueues
+  std::uint32_t enqueued = 0;          ///< number of enqueued operations; guarded like `enqueue`
   std::atomic<std::uint32_t> done{0};  ///< number of operations that are done
   bool has_done(std::uint32_t count) const noexcept {
     return static_cast<std::int32_t>(done.load(std::memory_order_acquire) - count) >= 0;
@@ -41,7 +41,7 @@ struct Progress {
   }
 };
 
-/// Performs an operation on the calling thread. `wait(point)` must return once the point is reached.
+/// Performs an operation on the calling thread. `wait(point)` must wait until the point is reached.
 template <class Wait>
 void perform(Operation& operation, Wait&& wait) {
   switch (operation.kind) {
@@ -60,7 +60,7 @@ void perform(Operation& operation, Wait&& wait) {
 }
 
 /// The streams of one device. A derived class decides when enqueued work is done. One thread at a time may call `add`,
-/// `remove` and `enqueue`.
+/// `remove`, `enqueue` and `progress`.
 class EmulatedStreams {
  public:
   virtual ~EmulatedStreams() = default;
@@ -69,7 +69,7 @@ class EmulatedStreams {
   virtual void remove(std::size_t stream) noexcept = 0;
   virtual void enqueue(std::size_t stream, Operation operation) = 0;
   virtual std::shared_ptr<Progress> progress(std::size_t stream) noexcept = 0;
-  /// Waits until `count` operations of the stream are done. Any thread may call it while the stream exists.
+  /// Waits until the first `count` operations of the stream are done. Any thread may call it while the stream exists.
   virtual void finish(std::size_t stream, const Progress& progress, std::uint32_t count) noexcept = 0;
   /// Waits until the point is reached. Any thread may call it.
   virtual void reach(const StreamPoint& point) = 0;
@@ -83,8 +83,8 @@ class EmulatedStreams {
 /// same calls with the same seed take the same steps.
 std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed);
 
-/// Returns streams with one thread each. Before each step the thread waits for a random time of up to `max_delay_us`
-/// microseconds.
+/// Returns streams with one thread each. If `max_delay_us` is not 0, the thread waits before each operation except a
+/// `look`, for a random time of less than `max_delay_us` microseconds.
 std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t max_delay_us);
 
 }  // namespace penstock::detail

@@ -12,9 +12,9 @@
 namespace penstock::detail {
 
 /// Finds pairs of accesses to the same memory that no event orders, if at least one of the two is a write. Finds them
-/// even if they happened to run in the right order. Keeps a vector clock for the host and for each stream (Lamport;
-/// Mattern 1989). All threads of the host count as one, because they order themselves by other means. One thread at a
-/// time uses it.
+/// even if they happened to run in the right order. Keeps a vector clock for each actor (Lamport; Mattern 1989). The
+/// actors are the host and each stream. All threads of the host are one actor, because they order their accesses by
+/// other means. One thread at a time uses a RaceDetector.
 class RaceDetector {
  public:
   /// For each actor, how many of its operations are known to be done.

@@ -9,10 +9,12 @@ namespace penstock::detail {
 
 namespace {
 
-// The number of tiles that a block makes, one below the other. What is the same for all its tiles is read once.
+// The number of tiles that a block makes, one below the other. Data that is the same for all tiles of a block is read
+// once.
 constexpr std::int32_t tiles_each = 2;
 // The number of blocks that a multiprocessor must be able to run at a time. So some blocks work while others wait for
-// memory. With four channels, there are too few registers for a fifth block. Older GPUs have too few threads for one.
+// memory. With four channels, there are too few registers for a fifth block. Older GPUs have too few threads for a
+// fifth block.
 constexpr int blocks_at_a_time(int channels) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 4;
@@ -21,8 +23,8 @@ constexpr int blocks_at_a_time(int channels) {
 #endif
 }
 
-// If there are more images than the grid is deep, each block makes several images, one after the other. All threads of
-// a block reach the same barriers.
+// If there are more images than the grid is deep, each block makes its tiles of several images, one image after the
+// other. All threads of a block reach the same barriers.
 template <int channels>
 __global__ void __launch_bounds__(ResampleTile<channels>::threads, blocks_at_a_time(channels))
     resample_kernel(const ResampleWork work) {

@@ -55,7 +55,8 @@ std::string first_bytes(std::string_view data) {
   return text;
 }
 
-// Returns the name of the format that the data seems to have, for error messages; empty if it is not known.
+// Returns the name of the format that the data seems to have, in brackets, for error messages. Returns an empty text if
+// the format is not known.
 std::string_view other_format(std::string_view data) {
   using namespace std::string_view_literals;
   if (data.starts_with("GIF8")) return " (GIF)";

@@ -5,7 +5,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// Returns a * b / 255, rounded to the nearest.
+// Returns a * b / 255, rounded to the nearest whole number.
 std::uint32_t product(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t n = a * b + 128;
   return ((n >> 8) + n) >> 8;

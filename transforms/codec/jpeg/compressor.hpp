@@ -15,11 +15,12 @@
 
 namespace penstock::jpeg {
 
-// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the struct frees the pools.
+// libjpeg's callbacks may throw through its C functions, which hold nothing that must be freed on the way. The
+// destructor frees libjpeg's memory.
 class Compressor {
  public:
-  // Every error's text begins with `name`. `otherwise` is the code of errors that are not about memory; by default,
-  // they keep their own codes. After jpeg_finish_compress, `out` has the file.
+  // The text of every error of libjpeg begins with `name`. If `otherwise` is given, it is the code of all these errors
+  // except out_of_memory. By default, each error has its own code. After jpeg_finish_compress, `out` has the file.
   Compressor(std::string name, EncodedFile& out, std::optional<Errc> otherwise = {});
   ~Compressor() { jpeg_destroy_compress(&info_); }
   Compressor(const Compressor&) = delete;

@@ -17,8 +17,8 @@ struct Excerpt {
   Box shows;                           // the part of the image that the file shows: the MCUs of the segments
 };
 
-// Makes a JPEG of the segments, with the image's header, in which the size is changed. Takes at most the size of the
-// image's file from `scratch`.
+// Makes a JPEG of the segments. Its header has the markers of the image's header that libjpeg needs, but with the size
+// of the excerpt. Takes at most as many bytes from `scratch` as the image's file has.
 Excerpt excerpt(Reader& reader, const Segments& segments, Scratch& scratch);
 
 }  // namespace penstock::jpeg

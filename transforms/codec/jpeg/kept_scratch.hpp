@@ -26,7 +26,7 @@ class KeptScratch final : public Scratch {
     return more_.back().get();
   }
 
-  // Makes all memory free again.
+  // Lets the next image use all memory again.
   void reset() {
     used_ = 0;
     if (more_.empty()) return;

@@ -12,8 +12,8 @@ class LastOccurrence {
  public:
   explicit constexpr LastOccurrence(std::string_view word) : word_(word) {}
 
-  // Returns the same as `text.rfind(word)`. The text must begin with the text of the call before, so that only the new
-  // part is searched.
+  // Returns the same as `text.rfind(word)`. Searches only the part that is new since the call before. So `text` must
+  // begin with the text of that call.
   std::size_t place_in(std::string_view text) {
     const std::size_t from = searched_ - std::min(searched_, word_.size() - 1);
     const std::size_t found = text.substr(from).rfind(word_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for markers in Huffman-coded data, one version per instruction set.
+// Looks for markers in Huffman-coded data. There is one version per instruction set.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace penstock::jpeg {
 
-// Returns the place of the first FF from `at` on that is not followed by a 0, or the number of bytes if there is none.
-// A search for any FF would also stop at FFs in the data, about once per two hundred bytes.
+// Returns the place of the first FF from `at` on that is not followed by a 0. Returns the number of bytes if there is
+// no such FF. A search for any FF would also stop at FFs in the data, about once per two hundred bytes.
 std::size_t find_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
 }  // namespace penstock::jpeg

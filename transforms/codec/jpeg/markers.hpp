@@ -42,15 +42,16 @@ struct Segment {
   std::span<const std::uint8_t> data;
 };
 
-// Returns the next marker in Huffman-coded data from `at` on. Like for libjpeg, a marker is one or more FFs and the
-// byte after them, unless that byte is 0. Returns nothing if the data ends before a marker.
+// Returns the next marker in Huffman-coded data from `at` on. As in libjpeg, a marker is one or more FFs and the byte
+// after them, unless that byte is 0. Returns nothing if the data ends without a complete marker.
 std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// Returns the marker at `at` in a header, with its data, or nothing if there is none.
+// Returns the marker at `at` in a header, with its data. Returns nothing if no marker is there, if its kind has no
+// data, or if its data is cut off.
 std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
 // Calls `each` with every marker of the header, which ends where the scan's data begins. Returns whether the header has
-// the usual form: it has only markers and their data, and its last marker is a scan's.
+// the usual form: it has only markers and their data, and its last marker starts a scan.
 bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
   Marker marker{.end = 2};
   do {

@@ -10,7 +10,8 @@
 
 namespace penstock::jpeg {
 
-// Returns 1 to 8 from the first Exif segment of a file's segments; 1 (upright) if there is none, or it is invalid.
+// Returns the orientation, 1 to 8, in the first Exif segment of `segments`. Returns 1 (upright) if there is no Exif
+// segment, or if that segment has no valid orientation.
 int orientation(std::span<const Segment> segments);
 
 // Adds the turns and flips that set the image upright.

@@ -21,7 +21,7 @@ std::string pixels_text(const jpeg_decompress_struct& info) {
   return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
 }
 
-// Returns whether the text ends with a segment, or with bytes that look like one, whose data begins at `at`.
+// Returns whether the text ends with a segment whose data begins at `at`. Bytes that look like a segment count too.
 bool ends_with_segment(std::string_view text, std::size_t at) {
   if (at == text.npos || at < 4) return false;
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
@@ -32,7 +32,7 @@ bool ends_with_segment(std::string_view text, std::size_t at) {
   return last == text.npos || last < end;
 }
 
-// Other programs use these codes for their own segments, so the beginning of the data is compared too.
+// Some programs use these codes for their own segments, so the beginning of the data is compared too.
 bool is_wanted(std::uint8_t code, std::span<const std::uint8_t> data) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
@@ -136,7 +136,7 @@ bool Reader::lacks_scans() const noexcept {
 // has a fault too, the file is damaged.
 void Reader::check_tables() {
   tables_complete_ = true;
-  // A header may name tables that can't exist: arithmetic coding has 16 tables, and damage makes any number.
+  // A header may name a table beyond libjpeg's four: arithmetic coding has 16 tables, and damage can make any number.
   const auto there = [](const auto& tables, int number) {
     return number >= 0 && number < NUM_HUFF_TBLS && tables[number] != nullptr;
   };
@@ -253,7 +253,7 @@ void Reader::on_message(j_common_ptr common, int level) {
   reader.header_fault_ = std::move(error);
 }
 
-// Returns whether the current warning concerns no pixel: each pixel is still made of what the file says.
+// Returns whether all pixels are still what the file says, despite the current warning.
 bool Reader::costs_no_pixel() {
   switch (errors_.msg_code) {
     case JWRN_JFIF_MAJOR:
@@ -299,7 +299,7 @@ boolean Reader::on_segment(j_decompress_ptr info) {
   if (source.bytes_in_buffer < 2) return on_empty(info);
   const long length = source.next_input_byte[0] << 8 | source.next_input_byte[1];
   on_skip(info, 2);
-  // A length counts its own two bytes, so a length below 2 is damaged. libjpeg continues directly after it.
+  // A length counts its own two bytes, so a length below 2 is damaged. libjpeg continues directly after such a length.
   const long bytes = std::max(length - 2, 0L);
   if (static_cast<std::size_t>(bytes) <= source.bytes_in_buffer) {
     const Segment segment{static_cast<std::uint8_t>(info->unread_marker),

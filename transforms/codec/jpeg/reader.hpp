@@ -19,7 +19,8 @@ namespace penstock::jpeg {
 // libjpeg's structs keep tables after an image is decoded. A damaged file could then be decoded with the tables of the
 // file before it. So each file has its own structs, which take less than a microsecond to make.
 //
-// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the structs free the pools.
+// Callbacks may throw through libjpeg's C code. Its frames hold nothing that needs cleaning up, and ~Reader() frees the
+// memory that libjpeg allocated.
 class Reader {
  public:
   // `coefficients` also accepts what `pixels` refuses: arithmetic coding, and components of unknown meaning. It keeps
@@ -44,7 +45,8 @@ class Reader {
   std::span<const Segment> segments() const noexcept { return segments_; }
   // Returns whether 255 means no ink in an image of four inks.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
-  // Returns whether the header has all tables, and nothing in it was skipped.
+  // Returns whether all tables of the first scan were read, and libjpeg has given no warning. With `accept_warnings`,
+  // warnings do not count.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
   // Returns whether the image is progressive and the scans that were read lack the last bits of some coefficients.
   bool lacks_scans() const noexcept;
@@ -75,11 +77,11 @@ class Reader {
   std::span<const std::byte> encoded_;  // the data that is read
   JpegOptions options_;
   Use use_;
-  bool tables_complete_ = false;       // the tables of the first scan were in the file
-  std::optional<Error> header_fault_;  // a warning that becomes an error if the image turns out to be incomplete
+  bool tables_complete_ = false;       // all tables of the first scan were read
+  std::optional<Error> header_fault_;  // a warning that becomes an error if Huffman tables are missing
   std::uint64_t most_scans_ = 0;       // the most scans that an image of this size may have
   std::vector<Segment> segments_;
-  LastOccurrence adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // the words' last places before the bytes of a warning
+  LastOccurrence adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // find the words before bytes that libjpeg skips
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

@@ -62,7 +62,8 @@ void check_complete(const jpeg_decompress_struct& info) {
   }
 }
 
-// Refuses an image whose components can't share a scan: a decoder need not accept more than ten blocks per MCU.
+// Refuses an image whose components can't share a scan. A decoder need not accept more than four components, or more
+// than ten blocks per MCU.
 void check_interleaves(const jpeg_decompress_struct& info) {
   int blocks = 0;
   for (int c = 0; c < info.num_components; ++c)

@@ -61,7 +61,8 @@ class Finder {
   Finder(const Reader& reader, const Grid& grid)
       : bytes_(reader.bytes()), scan_(static_cast<std::size_t>(reader.offset())), grid_(grid) {}
 
-  // Each segment takes at least one byte. A marker of two bytes follows each segment except the last one.
+  // Refuses a file that is too short for its segments. Each segment takes at least one byte. A marker of two bytes
+  // follows each segment except the last one.
   void check_count() const {
     const std::uint64_t segments = std::uint64_t(grid_.across()) * std::uint64_t(grid_.down());
     if (segments * 3 > bytes_.size() - scan_ + 2)

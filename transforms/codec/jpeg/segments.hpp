@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the parts of an image between restart markers.
+// Finds the segments of a scan: the parts of its data that restart markers separate.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace penstock::jpeg {
 
-// Number of columns and rows around a box on which the box's pixels may depend, because smooth upsampling reads a
+// Number of columns or rows on each side of a box on which the box's pixels may depend. Smooth upsampling reads a
 // pixel's neighbours.
 inline constexpr std::int32_t upsampling_margin = 2;
 

@@ -105,7 +105,7 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const PixelDestin
 }
 
 // Returns whether default options make the same pixels of the file. A grey image counts too, although default options
-// repeat its values in three channels. Returns false if the header is not enough to decide.
+// repeat its values in three channels. Also returns false if the header is not enough to decide.
 bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
   jpeg_decompress_struct& info = reader.info();
   const JpegOptions usual;
@@ -149,8 +149,8 @@ bool belongs_to_baseline(const Marker& marker) {
          marker.code == quantization_tables || marker.code == restart_interval || marker.code == start_of_scan;
 }
 
-// An engine refuses a whole batch because of one file that it does not know. So it gets only files whose markers it
-// surely knows.
+// A GPU's engine refuses a whole batch because of one file of an unknown kind. So an engine gets only files whose
+// markers it surely knows.
 bool is_baseline(const Reader& reader) {
   bool baseline = false, usual = true;
   const auto header = reader.bytes().first(static_cast<std::size_t>(reader.offset()));

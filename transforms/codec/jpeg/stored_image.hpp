@@ -42,7 +42,8 @@ class StoredImage {
   // the file's last two bytes.
   bool suits_engines() const;
 
-  // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into` is null.
+  // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into.rows` is null. With
+  // `verify`, the rows after the box are decoded too, so that damage there is found.
   Pixels decode(const Box& box, bool verify, PixelDestination into, Scratch& scratch);
 
  private:

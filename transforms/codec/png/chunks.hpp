@@ -24,16 +24,16 @@ struct Header {
 // Offset of the header chunk in the file: after the signature.
 constexpr std::uint64_t header_offset = 8;
 
-// Walks through all chunks. Allocates nothing. @throws Error(corrupt | unsupported).
+// Checks all chunks, and returns the header's values. Allocates nothing. @throws Error(corrupt | unsupported).
 Header check_chunks(std::span<const std::byte> encoded);
 
 // Reads a checked PNG as if it had only the chunks that make pixels. An ancillary chunk can't harm a decoder that never
 // sees it.
 class ChunkStream {
  public:
-  // If `transparency`, tRNS is one of the chunks that are read.
+  // If `transparency` is true, the tRNS chunk is read too.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
-  // @throws Error(corrupt) if fewer bytes are left.
+  // Reads the next `bytes` bytes. @throws Error(corrupt) if fewer bytes are left.
   void read(std::byte* to, std::size_t bytes);
   std::uint64_t offset() const noexcept { return at_; }
 

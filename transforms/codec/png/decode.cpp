@@ -139,7 +139,7 @@ class Decoding final : public ImageDecoding {
   }
 
   // Reads the rows down to the end of the box. With `verify`, also reads and checks the rest of the file. If the box
-  // ends with the image, the rest is only a few bytes, so it is always checked.
+  // has the image's last row, the rest is only a few bytes, so it is always checked.
   void read_rows(const Box& box, bool verify, std::uint8_t* out, Scratch& scratch) {
     const ImageShape whole = reader_->shape();
     const std::size_t out_row = static_cast<std::size_t>(box.width) * whole.pixel_bytes();

@@ -13,8 +13,8 @@
 
 namespace penstock::png {
 
-// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the struct frees what libpng
-// allocated.
+// Callbacks may throw through libpng's C code. Its frames hold nothing that needs cleaning up, and ~Reader() frees the
+// memory that libpng allocated.
 class Reader {
  public:
   // Checks everything except the pixels. @throws like ImageDecoding::open.
@@ -31,10 +31,10 @@ class Reader {
 
   // Bytes per value in libpng's rows: 1, or 2 in the machine's order.
   std::size_t value_bytes() const noexcept { return header_.depth == 16 && options_.dtype == DType::u16 ? 2 : 1; }
-  // Factor that values of 1 byte are multiplied by if the result's values have 2 bytes.
+  // Factor by which values of 1 byte are multiplied if the result's values have 2 bytes.
   std::uint16_t widening() const noexcept { return options_.color == PngOptions::labels ? 1 : 257; }
 
-  // Whether the values in libpng's rows are indices of colors().
+  // Returns whether the values in libpng's rows are indices of colors().
   bool indexed() const noexcept { return header_.color == palette && options_.color != PngOptions::labels; }
   // RGB and opacity of each index. Call it after start().
   std::span<const std::array<std::uint8_t, 4>> colors() const noexcept { return {colors_.data(), color_count_}; }
@@ -47,7 +47,7 @@ class Reader {
   int passes() const noexcept { return passes_; }
   // Returns the offset up to which the file was read, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
-  // Call it after the last row. Checks that the pixels end there, and their checksum.
+  // Checks that no more pixels follow, and checks their checksum. Call it after the last row.
   void finish();
 
  private:

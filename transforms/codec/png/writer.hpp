@@ -8,8 +8,8 @@
 
 namespace penstock::png {
 
-// Callbacks may throw: the C frames in between hold nothing that needs cleaning up. What libpng and zlib allocate is in
-// `scratch`, so nothing frees it here.
+// Callbacks may throw through libpng's C code. Its frames hold nothing that needs cleaning up. What libpng and zlib
+// allocate is in `scratch`, so nothing frees it here.
 class Writer {
  public:
   // `out` and `scratch` must outlive the writer.

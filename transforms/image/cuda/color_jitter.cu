@@ -40,7 +40,7 @@ __device__ void for_pixels(const ColorWork& work, F f) {
   }
 }
 
-// Loads the pixels of one call of for_pixels(). Pixels beyond the image are black.
+// Loads the pixels for one call of `f` in for_pixels(). Pixels beyond the image are black.
 template <int channels>
 __device__ void load_colors(const ColorWork& work, std::uint64_t image, std::uint64_t at,
                             ColorPixel (&pixels)[pixels_at_a_time]) {
@@ -62,8 +62,8 @@ __device__ const ColorDraw& shared_draw(const ColorDraw& draw) {
   return shared;
 }
 
-// Adds up the greys of each image after the operations before contrast. If there are more images than gridDim.y, a
-// block takes several images, one after the other.
+// For each image whose contrast changes, carries out the operations before contrast, and then adds up the greys. If
+// there are more images than gridDim.y, a block takes several images, one after the other.
 template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(ColorWork work, ColorDraw* draws) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(Color
   }
 }
 
-// Repeats the operations before contrast, which costs less than keeping their results.
+// Carries out all operations. To repeat those before contrast costs less than to keep their results.
 template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) change_colors_kernel(ColorWork work) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {

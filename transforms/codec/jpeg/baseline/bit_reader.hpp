@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the bits of Huffman-coded data whose stuffing was removed.
+// Reads the bits of Huffman-coded data. The stuffing (the 0 after each FF) must have been removed.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,8 @@ inline std::uint64_t load_big_endian(const std::uint8_t* at) noexcept {
 }
 
 // After a refill at least 56 bits can be taken. The reader does not know where the data ends: it reads up to 8 bytes
-// beyond the bits that were taken, and more bits may be taken than there are. The caller keeps room for these bytes,
-// and checks afterwards how many bits were left.
+// beyond the bits that were taken, and more bits may be taken than the data has. The caller keeps readable memory after
+// the data, and checks afterwards how many bits were left.
 class BitReader {
  public:
   BitReader() = default;
@@ -28,14 +28,15 @@ class BitReader {
     next_ += ((63 - count_) >> 3) & 7;
     count_ |= 56;
   }
-  // Returns the next bits, from the top. Bits below the first `loaded()` bits are the bits that follow in the data, or
-  // 0.
+  // Returns the next bits of the data; the highest bit comes first. The bits after the first `loaded()` bits are the
+  // bits that follow in the data, or 0.
   std::uint64_t bits() const noexcept { return bits_; }
   template <int Count>
   std::uint32_t peek() const noexcept {
     return static_cast<std::uint32_t>(bits_ >> (64 - Count));
   }
-  // Takes `n` modulo 64 bits, so that the caller need not mask the bits above the count in a table's entry.
+  // Takes the next `n` % 64 bits. Higher bits of `n` have no effect, so a caller can pass an entry of a table whose
+  // lowest bits are the count.
   void take(std::uint64_t n) noexcept {
     bits_ <<= n & 63;
     count_ -= n;
@@ -54,7 +55,7 @@ class BitReader {
   const std::uint8_t* next() const noexcept { return next_; }
   // Sets the address of `next()`, after the data has moved.
   void move_to(const std::uint8_t* next) noexcept { next_ = next; }
-  // Returns how many bits were loaded and not taken.
+  // Returns how many bits were loaded and are not taken yet.
   std::uint32_t loaded() const noexcept { return static_cast<std::uint32_t>(count_ & 63); }
 
  private:
@@ -65,7 +66,7 @@ class BitReader {
 
 // Returns the number that the top `size` bits of `bits` encode (ITU-T T.81, F.2.2.1, EXTEND), and 0 for size 0.
 inline std::int32_t signed_value(std::uint64_t bits, std::uint32_t size) noexcept {
-  // All ones if the first bit is 0, which makes the number negative.
+  // All ones if the first bit is 0, because the number is then negative. Otherwise 0.
   const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t magnitude = ((bits ^ negative) >> 1) >> (63 - size);
   return static_cast<std::int32_t>(static_cast<std::int64_t>((magnitude ^ negative) - negative));

@@ -14,7 +14,7 @@ namespace penstock::jpeg::baseline {
 struct alignas(64) Block {
   std::int16_t coefficients[64];  // coefficients in natural order: row by row
   std::int16_t spare[8];          // values that belong to no coefficient are written here
-  std::uint32_t known;            // how many coefficients, in zigzag order, may differ from 0
+  std::uint32_t known;            // all coefficients after the first `known`, in zigzag order, are 0
 };
 
 // Maps zigzag order to natural order; places beyond the block map to `spare`.
@@ -45,7 +45,7 @@ inline constexpr NaturalOrder natural_order;
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 #define PENSTOCK_RARE(condition) __builtin_expect(static_cast<bool>(condition), 0)
 
-// Returns the next difference. Sets `damaged` if no code begins with these bits.
+// Returns the next difference. Sets `damaged` if the next bits begin with no code.
 PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& table, bool& damaged) {
   std::uint32_t entry = table.entry(reader.peek<DcTable::width>());
   if (PENSTOCK_RARE(entry == 0)) {
@@ -62,7 +62,7 @@ PENSTOCK_INLINE bool ends_block(std::uint32_t at) { return at == 64 || at - (AcT
 
 // Decodes one symbol for coefficient `at`. Returns the place of the next coefficient, plus `block_end` if the symbol
 // ends the block. Writes the value into `block` unless `block` is null. A place beyond the block counts as the block's
-// last place, like in libjpeg.
+// last place, like in libjpeg. Sets `damaged`, and ends the block, if the next bits begin with no code.
 PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
                                             std::int16_t* block, bool& damaged) {
   reader.refill();
@@ -83,8 +83,8 @@ PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& ta
   return place + 1;
 }
 
-// Decodes the next block. `dc` has the first coefficient of the block before, and is set to the first coefficient of
-// this block.
+// Decodes the next block. `dc` has the first coefficient of the component's previous block. It is set to the first
+// coefficient of this block.
 PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
                                   Block& block, bool& damaged) {
   std::int16_t* const to = block.coefficients;
@@ -112,8 +112,8 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
       if (at < 64) continue;
     }
     if (PENSTOCK_RARE(!ends_block(static_cast<std::uint32_t>(at)))) {
-      // The entry has no symbol, or its symbols do not fit into the block. Its bits are put back, and symbols are taken
-      // one by one.
+      // The entry has no symbol, or its symbols do not fit into the block. Its bits are put back, and then
+      // a single symbol is taken.
       reader.put_back(static_cast<std::uint8_t>(entry));
       at = single_symbol(reader, ac_table, static_cast<std::uint32_t>(at) - static_cast<std::uint8_t>(entry >> 8), to,
                          damaged);
@@ -128,7 +128,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
   }
 }
 
-// Skips the next block.
+// Skips the next block, but sets `dc` like decode_block().
 PENSTOCK_INLINE void skip_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
                                 bool& damaged) {
   reader.refill();

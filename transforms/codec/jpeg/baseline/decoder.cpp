@@ -21,7 +21,7 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
   const int width = frame.mcu_width(), height = frame.mcu_height();
   const int right = box.left + box.width, last = box.top + box.height - 1;
   Needed of;
-  // Pixels depend on one more value of chroma on each side. One value is two pixels wide.
+  // If a value of chroma is two pixels wide, pixels also depend on the next value on each side.
   const int margin = upsampling.across == 2 ? 2 : 0;
   of.columns.first = std::max(0, box.left / 2 * 2 - margin) / width;
   of.columns.end = std::min(frame.mcus_across, (right + margin + width - 1) / width);
@@ -46,7 +46,7 @@ class RowWalk {
       : segments_(segments), whole_{0, frame.mcus_across}, columns_(columns), walk_(walk) {}
 
   // Walks through the next row, which is `row`. Decodes its MCUs in `columns`, and calls `put(first, some, blocks)`
-  // with them.
+  // with the blocks of `some` MCUs. `first` is the number of columns before them, counted from the first of `columns`.
   template <class Put>
   void decode(int row, Put&& put) {
     for_parts(row, [&](Range part) {

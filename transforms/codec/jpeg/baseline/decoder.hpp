@@ -27,18 +27,19 @@ struct Request {
   std::ptrdiff_t stride = 0;           // bytes from one row of `pixels` to the next
 };
 
-// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, this means: the same
-// pixels of a file that has only those segments. Hands over to libjpeg each image that is, or may be, unusual or
+// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, libjpeg would make
+// these pixels from a file that has only those segments. Leaves to libjpeg each image that is, or may be, unusual or
 // damaged. A runner keeps one Decoder for all its images; only one thread may use it at a time.
 class Decoder {
  public:
-  // REQUIRES: libjpeg has read the header into `info`, its output is chosen, and it has not started to decode. Returns
-  // nothing if this decoder may be able to decode the image. Otherwise returns the reason why libjpeg must decode it.
+  // REQUIRES: libjpeg has read the header into `info`, the colours of its output are set, and libjpeg has not started
+  // to decode. Returns nothing if this decoder may be able to decode the image. Otherwise returns the reason why
+  // libjpeg must decode it.
   std::optional<HandOverReason> begin(const jpeg_decompress_struct& info);
 
-  // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if it has made
-  // the pixels. Otherwise returns the reason why libjpeg must decode the image; the pixels that were written have no
-  // meaning then. Does not change `info`. May be called any number of times.
+  // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if all
+  // pixels of the request were made. Otherwise returns the reason why libjpeg must decode the image; the pixels that
+  // were written have no meaning then. Does not change the `info` of `begin`. May be called any number of times.
   std::optional<HandOverReason> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
                                        Scratch& scratch);
 

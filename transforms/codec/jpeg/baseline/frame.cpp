@@ -20,7 +20,8 @@ std::optional<HandOverReason> set_colors(const jpeg_decompress_struct& info, Fra
   return gray_output || info.out_color_space == JCS_RGB ? std::nullopt : std::optional(HandOverReason::colors);
 }
 
-// Sets component `i`. If it is the only component of the scan, each MCU is one block, whatever its sampling factors.
+// Sets component `i`. If it is the scan's only component, each MCU is one block, even if the component's sampling
+// factors are larger than 1.
 std::optional<HandOverReason> set_component(const jpeg_decompress_struct& info, int i, TableCache& tables,
                                             Frame& frame) {
   const jpeg_component_info& from = *info.cur_comp_info[i];

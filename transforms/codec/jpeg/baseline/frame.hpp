@@ -35,14 +35,14 @@ struct Frame {
   // Pixels per value of the second and third component, across and down, if there are three components.
   int chroma_across = 1, chroma_down = 1;
   Component component[3];
-  // A block of an MCU, in the order of the scan.
+  // A block of an MCU. `x` and `y` are its column and row among the blocks of its component in the MCU.
   struct BlockOf {
     const DcTable* dc;
     const AcTable* ac;
     std::uint8_t component, x, y;
   };
   int blocks = 0;
-  BlockOf block[D_MAX_BLOCKS_IN_MCU];
+  BlockOf block[D_MAX_BLOCKS_IN_MCU];  // the blocks of an MCU, in the order of the scan
 
   int mcu_width() const noexcept { return DCTSIZE * h; }
   int mcu_height() const noexcept { return DCTSIZE * v; }

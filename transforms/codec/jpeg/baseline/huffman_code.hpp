@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical Huffman code of a JPEG's table: the symbol of each sequence of bits.
+// The Huffman code that a table of a JPEG defines.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct HuffmanCode {
   std::uint8_t symbols[256] = {};  // symbols in the order of their codes; shorter codes come first
   int size = 0;                    // number of symbols
 
-  // Returns nothing if libjpeg refuses the table because it has more codes of a length than can exist.
+  // Returns nothing if the table has more codes than can exist. libjpeg refuses such a table too.
   static std::optional<HuffmanCode> of(const JHUFF_TBL& table);
 
   bool is_of(const JHUFF_TBL& table) const noexcept;
@@ -28,15 +28,15 @@ using Symbol = std::uint16_t;
 inline constexpr std::uint32_t length_of(std::uint32_t symbol) { return symbol >> 8; }
 inline constexpr std::uint32_t value_of(std::uint32_t symbol) { return symbol & 255; }
 
-// The symbols that a table may have. Codes of other symbols are treated as missing.
+// Returns whether a table may have the symbol. Codes of other symbols are treated as missing.
 using Allowed = bool (*)(std::uint8_t symbol);
 
 // Returns a table of 2^width entries, one for each value of the next `width` bits. An entry is the symbol of the code
-// with which these bits begin. It is 0 if the code is longer than `width`.
+// with which these bits begin. It is 0 if that code is longer than `width`, or missing.
 std::vector<Symbol> short_codes(const HuffmanCode& code, int width, Allowed allowed);
 
-// The codes of more than `width` bits. Read as numbers of 16 bits, they come after all shorter codes. So the table
-// begins with the first long code, and is small.
+// The codes of more than `width` bits. If all codes are filled up to 16 bits and read as numbers, long codes come after
+// all shorter codes. So the table begins with the first long code, and is small.
 class LongCodes {
  public:
   LongCodes(const HuffmanCode& code, int width, Allowed allowed);

@@ -45,8 +45,8 @@ class DcTable {
 // A table for the other coefficients of a block. A symbol is the length of a run of zeros and the size of the value
 // after the run. The value's bits follow the symbol's code.
 //
-// An entry is for the next bits of the data. It has all symbols whose codes are in these bits; the value of the last
-// symbol may end after them. It has the number of coefficients by which the symbols advance in the block, plus
+// An entry is for the next bits of the data. It has symbols whose codes are in these bits; the value of the last symbol
+// may end after these bits. It has the number of coefficients by which the symbols advance in the block, plus
 // `block_end` if the last symbol ends the block. An entry without a symbol takes no bits and advances by `too_long`.
 // Both constants are larger than a block, so one comparison finds both cases.
 class AcTable {
@@ -63,7 +63,7 @@ class AcTable {
   //
   //     0-7    bits that all symbols take
   //     8-15   coefficients that the symbols advance by
-  //     16-23  place of the first value, counted from the present coefficient; `nowhere` if there are fewer than two
+  //     16-23  place of the first value, counted from the present coefficient; `nowhere` for fewer than two values
   //     24-31  place of the last value, counted likewise; `nowhere` if there is no value
   //     32-47  the first value
   //     52-57  64 less the size of the last value, modulo 64
@@ -72,7 +72,7 @@ class AcTable {
   // The entry has the first value itself, because all bits of that value are among the entry's bits. The last value is
   // read from the data.
   std::uint64_t full_entry(std::uint32_t bits) const noexcept { return full_[bits]; }
-  // Returns the entry for the next `skip_width` bits, for skipping; it may have any number of values. Its bits 0 to 5
+  // Returns the entry for the next `skip_width` bits, for skipping. It may have any number of symbols. Its bits 0 to 5
   // are the number of bits that all symbols take. Its bits 6 to 15 are the number of coefficients that the symbols
   // advance by.
   std::uint16_t skip_entry(std::uint32_t bits) const noexcept { return skip_[bits]; }

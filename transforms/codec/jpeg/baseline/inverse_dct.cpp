@@ -62,9 +62,9 @@ HWY_INLINE void transform(Words (&x)[8]) {
   x[4] = descaled<Shift>(even3 - odd0);
 }
 
-// Finishes a transform in which x[4] to x[7] are 0. Its odd sums depend only on x[1] and x[3]. In transform(), each
-// input is multiplied by several factors, and the products are added. In low_sums(), each input is multiplied once, by
-// the sum of its factors.
+// Finishes a transform in which x[4] to x[7] are 0. The odd sums then depend only on x[1] and x[3]. For an odd sum,
+// transform() multiplies an input by several factors and adds the products. low_sums() multiplies the input once, by
+// the sum of these factors.
 template <int Shift>
 HWY_INLINE void finish_half(Ints e0, Ints e2, Ints e3, const Ints (&odd)[4], Ints (&out)[8]) {
   const auto put = [&](int k, Ints even, Ints o) HWY_ATTR {
@@ -149,7 +149,7 @@ struct Together {
 };
 
 // Stores two rows of each block: `row` and the next row. Each row is stored as a double, because x86 can store the
-// upper half of a pair of doubles by one instruction.
+// upper half of a pair of doubles with one instruction.
 template <std::size_t I = 0>
 HWY_INLINE void store_rows(Bytes rows, int row, const Together& t) {
   const hn::FixedTag<double, 2> pair;
@@ -189,7 +189,7 @@ HWY_INLINE Words load_row(const Together& t, const std::int16_t* quantization, i
 
 // Returns lanes that are not 0 if libjpeg's version may make different bits. On x86, libjpeg has a shortcut for blocks
 // in which only the first row is not 0. The shortcut multiplies that row by 4 mod 2^16, and does not saturate. On other
-// CPUs, libjpeg's values may wrap if the sum of a column is above `largest_column`.
+// CPUs, libjpeg's values may wrap if the sum of a column's absolute values is above `largest_column`.
 template <int Rows>
 HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
   if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
@@ -216,8 +216,8 @@ HWY_NOINLINE Words transform_whole(const Together& t, const std::int16_t* quanti
   return beyond;
 }
 
-// Does the same for blocks in which all coefficients after the tenth, in zigzag order, are 0. Only the first four rows
-// and columns of these blocks are not 0.
+// Does the same as transform_whole() for blocks in which all coefficients after the tenth, in zigzag order, are 0. Only
+// the first four rows and columns of these blocks are not 0.
 HWY_NOINLINE Words transform_low(const Together& t, const std::int16_t* quantization) {
   Words x[8];
   for (int row = 0; row < 4; ++row) x[row] = load_row(t, quantization, row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes values from coefficients with libjpeg-turbo's exact ("islow") inverse DCT. There is one version per instruction
-// set, all with the same bits.
+// set. All versions make the same bits.
 #pragma once
 
 #include <cstddef>

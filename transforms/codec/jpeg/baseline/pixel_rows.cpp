@@ -129,8 +129,8 @@ struct Colors {
 };
 
 // cb and cr are centred at 0. The products are the same as in libjpeg's SIMD versions, which make the same bits as its
-// tables. Red is y + cr + 0.402 cr: 2 cr is multiplied by 0.402, and the product is halved and rounded. Blue is y + 2
-// cb - 0.228 cb, with a product of the same kind.
+// C version. Red is y + cr + 0.402 cr: 2 cr is multiplied by 0.402, and the product is halved and rounded. Blue is y +
+// 2 cb - 0.228 cb, with a product of the same kind.
 HWY_INLINE Colors colors_of(Words y, Words cb, Words cr) {
   const Words one = hn::Set(words, 1);
   const auto rounded = [&](Words twice, std::int16_t by)

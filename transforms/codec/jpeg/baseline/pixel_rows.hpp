@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes pixels from values of components, row by row, with libjpeg's smooth ("fancy") upsampling and its colours. There
-// is one version per instruction set, all with the same bits.
+// is one version per instruction set. All versions make the same bits.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ struct PixelRow {
   int count;
 };
 
-// Kernels work on whole vectors. They may read this number of values after the last one. If their results are not
-// pixels, they may also write this number of values after the last one.
+// Kernels work on whole vectors. They may read up to this number of values after the last one. If their results are
+// not pixels, they may also write up to this number of values after the last one.
 inline constexpr int row_margin = 64;
 
 struct PixelRowKernels {
-  // Makes 3 * near + far for each value. This is a row between two rows, times 4.
+  // Makes 3 * near + far for each value. The sums are 4 times the values of a row between the two.
   void (*sum_rows)(const std::uint8_t* near, const std::uint8_t* far, int count, std::uint16_t* sums);
   void (*widen)(const std::uint8_t* values, int count, std::uint16_t* sums);
   // Makes (3 * near + far + rounding) / 4 for each value.
@@ -33,7 +33,7 @@ struct PixelRowKernels {
   // to the neighbouring value. So there must be one more value before the first one, and after the last one. For 4:2:2,
   // `widen` makes the values.
   void (*ycc_half_across)(const std::uint8_t* y, const std::uint16_t* cb, const std::uint16_t* cr, const PixelRow& row);
-  // Makes RGB from chroma that `sum_rows` has made, for 4:2:0.
+  // Does the same as `ycc_half_across`, but with chroma that `sum_rows` has made, for 4:2:0.
   void (*ycc_half)(const std::uint8_t* y, const std::uint16_t* cb, const std::uint16_t* cr, const PixelRow& row);
   void (*rgb)(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* b, const PixelRow& row);
   void (*gray)(const std::uint8_t* y, const PixelRow& row);

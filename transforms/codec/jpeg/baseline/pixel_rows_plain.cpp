@@ -8,7 +8,7 @@ namespace penstock::jpeg::baseline {
 namespace {
 
 void put_ycc(int y, int cb, int cr, std::uint8_t* pixel) {
-  // With 16 bits of fraction: 1.402, 0.34414, 0.71414 and 1.772 (JFIF 1.02), as libjpeg rounds them.
+  // The factors are 1.402, 0.34414, 0.71414 and 1.772 (JFIF 1.02), rounded to 16 bits of fraction like in libjpeg.
   constexpr int half = 1 << 15;
   const int red = (91881 * cr + half) >> 16, green = (-22554 * cb - 46802 * cr + half) >> 16,
             blue = (116130 * cb + half) >> 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of pixel_rows.hpp in plain C++.
+// The kernels of pixel_rows.hpp in plain C++.
 #pragma once
 
 #include "pixel_rows.hpp"

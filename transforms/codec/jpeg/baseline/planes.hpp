@@ -29,7 +29,7 @@ class Planes {
   bool usual() const noexcept { return usual_; }
 
   // Returns the values of row `y` of a component, beginning with the first value of the first column. `row_margin`
-  // bytes before and after the values can be read. The row must be in the last two rows of MCUs.
+  // bytes before and after the values can be read. The row must be in the two rows of MCUs that were put last.
   const std::uint8_t* row(int component, int y) const noexcept {
     const Plane& plane = planes_[component];
     return plane.values + plane.stride * (y & (plane.rows - 1));
@@ -40,8 +40,8 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // For the component's i-th block in a `put`: `from[i]` is its index in `blocks`, and `to[i]` is the distance in
-    // bytes from where the first block's values begin to where its own begin.
+    // The component's i-th block in a `put` is `blocks[from[i]]`. Its values begin `to[i]` bytes after the beginning of
+    // the values of the component's first block.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };

@@ -15,8 +15,8 @@ namespace penstock::jpeg::baseline {
 // How an image's chroma becomes as large as its luma.
 struct Upsampling {
   int across = 1, down = 1;  // pixels per value of chroma
-  // Whether chroma is interpolated between values. Otherwise values are repeated. Like in libjpeg, that happens if a
-  // value is for two columns and the image has at most 4 columns.
+  // Whether chroma is interpolated between values. If not, each value is repeated for all of its pixels. Like in
+  // libjpeg, values are repeated if a value is for two columns and the image has at most 4 columns.
   bool smooth = false;
 
   Upsampling(const Frame& frame, bool luma_only);

@@ -12,7 +12,7 @@
 namespace penstock::jpeg::baseline {
 
 // Between two markers is a segment of Huffman-coded data, in which a 0 follows each FF. A decoder keeps one reader for
-// all its images; a reader takes 21 KB.
+// all its images; a reader takes 26 KB.
 class ScanReader {
  public:
   // The largest number of blocks that are decoded without a check for the end of the data, and the largest size of a
@@ -25,7 +25,8 @@ class ScanReader {
   void open(std::span<const std::uint8_t> bytes, std::size_t from);
 
   BitReader& bits() noexcept { return bits_; }
-  // Call it before each `most_blocks` blocks. Returns false if more bits were taken than the segment has.
+  // Call it before each group of at most `most_blocks` blocks. Returns false if more bits were taken than the segment
+  // has.
   bool ready() {
     if (__builtin_expect(bits_.next() > low_, 0)) return more();
     return true;
@@ -35,9 +36,10 @@ class ScanReader {
   bool in_segment() const noexcept { return !at_end_ || bits_left() >= 0; }
   // Returns whether the segment ends here: only the bits that fill up its last byte are left.
   bool at_end();
-  // Returns the code of the marker after the segment, once all of the segment was read; 0 if the data ends without one.
+  // Returns the code of the marker after the segment, or 0 if the data ends without a marker. Call it only after all of
+  // the segment was read.
   int marker() const noexcept;
-  // Returns the offset of the marker after the segment.
+  // Returns the offset of that marker. Call it only after all of the segment was read.
   std::size_t position() const noexcept { return in_; }
   // Returns whether libjpeg, which reads ahead, may have reached the end of the data.
   bool near_end_of_data() const noexcept;
@@ -55,7 +57,7 @@ class ScanReader {
   bool at_end_ = false;  // a marker is at `in_`, or the data ends there
   BitReader bits_;
   const std::uint8_t* end_ = nullptr;  // end of the bytes in `room_`
-  const std::uint8_t* low_ = nullptr;  // from here on, the bytes may not be enough for `most_blocks` blocks
+  const std::uint8_t* low_ = nullptr;  // if `bits_` is beyond this address, `ready` calls more()
   std::unique_ptr<std::uint8_t[]> room_;
 };
 

@@ -31,8 +31,8 @@ class ScanWalk {
   const std::optional<HandOverReason>& stopped() const noexcept { return stopped_; }
 
   // Decodes the next `mcus` MCUs in several parts. For each part, calls `use(first, some, blocks)` with the blocks of
-  // `some` MCUs in the order of the scan. `first` is the number of MCUs before the part. `use` must set the blocks to 0
-  // again.
+  // `some` MCUs in the order of the scan. `first` is the number of this call's MCUs before the part. `use` must set the
+  // blocks to 0 again.
   template <class Use>
   void decode(int mcus, Use&& use) {
     for_some(mcus, [&](int first, int some) {
@@ -45,18 +45,20 @@ class ScanWalk {
     for_some(mcus, [&](int, int some) { skip_some(some); });
   }
 
-  // Continues at the segment that begins at `from`. Stops unless the present segment was read to its end.
+  // Continues at the segment that begins at `from`. Stops the walk if the present segment was not read to its end.
   void jump(std::size_t from);
 
-  // Call it after the last MCU that is needed. Returns false, and stops, if libjpeg may find a fault in the MCUs.
+  // Call it after the last MCU that is needed. Stops the walk if the data ends so early that libjpeg may notice.
+  // Returns false if the walk has stopped.
   bool sound() {
     if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOverReason::end_of_data;
     return !stopped_;
   }
 
-  // Returns whether the present segment ends here, with no data left over.
+  // Stops the walk if the present segment does not end here. Returns false if the walk has stopped.
   bool ends_segment();
-  // Call it after the last MCU of the image, instead of sound(). Also returns false if the image does not end there.
+  // Call it after the last MCU of the image, instead of sound(). Does the same as sound() and ends_segment(). Also
+  // stops the walk, and returns false, if no end-of-image marker follows.
   bool ends_image();
 
  private:

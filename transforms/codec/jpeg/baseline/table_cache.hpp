@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the tables of the last files. Most files have the standard's tables, or those of one encoder.
+// Keeps the tables of the files that were decoded last. Most files have the JPEG standard's tables, or the tables of
+// one encoder.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,12 @@ namespace penstock::jpeg::baseline {
 // A decoder keeps one cache for all its images.
 class TableCache {
  public:
-  // Number of tables of one kind that are kept. A frame has fewer, so a frame's table is never evicted for another
-  // table of the same frame.
+  // Largest number of tables of one kind that are kept. A frame has fewer, so a frame's table is never evicted for
+  // another table of the same frame.
   static constexpr std::size_t most = 12;
 
-  // Returns the kept table, or makes it. It is valid until `most` other tables were requested. Returns null for a table
-  // that the baseline decoder does not take.
+  // Returns the kept table, or makes it. It is valid until `most` other tables of its kind were requested. Returns null
+  // for a table that libjpeg refuses.
   const DcTable* dc(const JHUFF_TBL& table) { return get(dc_, table); }
   const AcTable* ac(const JHUFF_TBL& table) { return get(ac_, table); }
 

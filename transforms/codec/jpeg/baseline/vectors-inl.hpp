@@ -101,7 +101,7 @@ struct Halves {
 HWY_INLINE Halves operator+(Halves a, Halves b) { return {hn::Add(a.low, b.low), hn::Add(a.high, b.high)}; }
 HWY_INLINE Halves operator-(Halves a, Halves b) { return {hn::Sub(a.low, b.low), hn::Sub(a.high, b.high)}; }
 
-// Returns a * by_a + b * by_b.
+// Returns a * ByA + b * ByB.
 template <int ByA, int ByB>
 HWY_INLINE Halves products(Words a, Words b) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3

@@ -26,7 +26,8 @@ struct Destination {
   std::size_t pitch[4];
 };
 constexpr int success = 0, allocator_failure = 5, hardware_backend = 3, interleaved_rgb = 5;
-// The statuses of a file that is damaged, not supported, not supported by the implementation, or incomplete.
+// The statuses of four kinds of files: damaged files, files that nvJPEG does not support, files that the chosen backend
+// does not support, and incomplete files.
 constexpr int of_a_file[] = {3, 4, 9, 10};
 // Interpolates chroma, like libjpeg by default. Without this flag, nvJPEG repeats chroma values.
 constexpr unsigned upsampling_with_interpolation = 1u << 5;
@@ -79,7 +80,8 @@ void check(int status, const char* what) {
               std::string(what) + " failed with status " + std::to_string(status) + " of nvJPEG");
 }
 
-// The handle of a GPU. Making one takes a quarter of a second, so it is made on first use and kept.
+// The handle of a GPU. Making a handle takes a quarter of a second. So the handle of each GPU is made on first use and
+// kept.
 struct GpuHandle {
   Handle handle = nullptr;
   std::string why;

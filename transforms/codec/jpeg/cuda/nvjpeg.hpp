@@ -13,8 +13,8 @@ namespace penstock::jpeg {
 // The longest side of images that the engines take, in pixels.
 inline constexpr std::int32_t max_engine_side = 8192;
 
-// Makes the decoder of one loader on `gpu`, which the calling thread has chosen. Returns null, and sets `why` to the
-// reason, if the GPU has no engine or the library can't be used. @throws Error(device | out_of_memory).
+// Makes the decoder of one loader on `gpu`. The calling thread must have made `gpu` its current device. Returns null,
+// and sets `why` to the reason, if the GPU has no engine or the library can't be used. @throws Error(out_of_memory).
 std::unique_ptr<BatchDecoding> nvjpeg_batches(Device gpu, std::string& why);
 
 }  // namespace penstock::jpeg
