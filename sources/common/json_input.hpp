@@ -2,9 +2,11 @@
 // Reads JSON from untrusted files, and explains why a text is not JSON or not the expected JSON.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
@@ -19,12 +21,17 @@ inline std::string json_cause(const std::exception& failed, std::size_t longest 
   return printable(after == what.npos ? what : what.substr(after + 2), longest);
 }
 
-/// Returns `value` as a whole number. nlohmann's own `get` would also convert 1e300, which is undefined behaviour.
-/// @throws Error(corrupt), which names no file, if the number has a point or an exponent, or needs more than 64 bits;
+/// Returns `value` as a whole number. nlohmann's own `get` would also convert 1e300, which is undefined behaviour, and
+/// would make -1 a large unsigned number.
+/// @throws Error(corrupt), which names no file, if the number has a point or an exponent, or `Int` does not have it;
 /// nlohmann's exception if `value` is not a number.
 template <class Int, class Json>
 Int whole_number(const Json& value) {
   if (value.is_number_float()) throw Error(Errc::corrupt, "a number has a fraction, or is too large");
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<Int>(value.template get<std::uint64_t>())
+                        : !value.is_number_integer() || std::in_range<Int>(value.template get<std::int64_t>());
+  if (!fits) throw Error(Errc::corrupt, "the number " + value.dump() + " is too large, or negative");
   return value.template get<Int>();
 }
 

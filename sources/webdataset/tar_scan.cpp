@@ -163,16 +163,18 @@ void TarScan::take_extension(const TarHeader& header, ExtendedHeader& extensions
   if (header.size > file_.bytes() - data)
     fail(Errc::corrupt, "the shard is truncated in an extended header; copy or make it again", at);
   const std::string text = extension_data(header, at);
-  if (header.type == 'L') {
-    extensions.long_name = text.substr(0, text.find('\0'));
-  } else if (header.type == 'g') {
-    PaxRecords global;
-    parse_pax(text, global);
-    if (global.path || global.size || global.sparse)
-      fail(Errc::unsupported, "a global extended header gives all members one name, size or map of holes", at);
-  } else if (header.type != 'K') {
-    parse_pax(text, extensions.pax);
+  PaxRecords global;
+  try {
+    if (header.type == 'L')
+      extensions.long_name = text.substr(0, text.find('\0'));
+    else if (header.type != 'K')
+      parse_pax(text, header.type == 'g' ? global : extensions.pax);
+  } catch (TarDamage& damage) {
+    damage.offset += tar_block_bytes;  // the caller counts from the header
+    throw;
   }
+  if (global.path || global.size || global.sparse)
+    fail(Errc::unsupported, "a global extended header gives all members one name, size or map of holes", at);
   extensions.pending = extensions.pending || header.type != 'g';
   position_ = step_over(data, header.size);
 }

@@ -120,8 +120,8 @@ const char* Error::what() const noexcept { return what_.c_str(); }
 
 void Error::compose() {
   what_ = to_string(code_);
-  if (!stage_.empty()) what_ += " in " + without_middle(stage_, longest_name);
-  // Keys and file names come from data, and may have control characters. The message must be a single line.
+  // Names of fields, keys and files come from data, and may have control characters. The message must be a single line.
+  if (!stage_.empty()) what_ += " in " + without_middle(without_controls(stage_), longest_name);
   what_ += ": " + without_middle(without_controls(cause_), longest_cause);
   std::string where;
   const auto add = [&where](std::string_view name, const std::string& value) {

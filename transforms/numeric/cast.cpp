@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <penstock/transforms/numeric/cast.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -44,6 +47,20 @@ bool fits(From value) {
   }
 }
 
+// Returns a double that rounds to the same bfloat16 as the integer. To round the integer twice, to double and then to
+// bfloat16, could return the second nearest. So bits that a double has no room for only set its last bit.
+template <class Int>
+double rounded_to_odd(Int value) {
+  constexpr int digits = std::numeric_limits<double>::digits;
+  const bool negative = std::cmp_less(value, 0);
+  std::uint64_t bits = negative ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
+  const int dropped = std::max(static_cast<int>(std::bit_width(bits)) - digits, 0);
+  const std::uint64_t rest = bits & ((std::uint64_t{1} << dropped) - 1);
+  bits = (bits >> dropped) | static_cast<std::uint64_t>(rest != 0);
+  const double size = std::ldexp(static_cast<double>(bits), dropped);
+  return negative ? -size : size;
+}
+
 template <class To, class From>
 To converted(From value) {
   if constexpr (std::is_same_v<To, Half>) {
@@ -54,6 +71,8 @@ To converted(From value) {
   } else if constexpr (std::is_same_v<To, BFloat16>) {
     if constexpr (std::is_same_v<From, float>)
       return {to_bfloat16(value)};
+    else if constexpr (std::is_integral_v<From> && sizeof(From) == 8)
+      return {to_bfloat16(rounded_to_odd(value))};
     else
       return {to_bfloat16(static_cast<double>(value))};
   } else if constexpr (std::is_same_v<To, bool>) {

@@ -96,23 +96,25 @@ std::uint64_t WriteStore::pages_for(std::size_t bytes) const noexcept {
   return (bytes + page_header + page_bytes_ - 1) / page_bytes_ + tree_pages_a_put;
 }
 
-// Makes sure that the next put does not fill the map, because a full map would lose the whole transaction. If the put
-// might fill the map, commits, and grows the map. Also commits if the transaction has `max_dirty_pages`. A commit needs
-// room, too, for its list of freed pages, which has at most 8 bytes per changed page.
-void WriteStore::make_room(std::size_t bytes) {
-  const auto room = [&] {
-    const std::uint64_t list_pages = 2 * (dirty_pages_ * sizeof(std::uint64_t) / page_bytes_ + 1);
-    return free_pages_ >= pages_for(bytes) + list_pages + spare_pages;
+// Makes sure that the next put, or the next erase, which frees `freed` pages, does not fill the map. A full map would
+// lose the whole transaction. If the map might be filled, commits, and grows the map. Also commits if the transaction
+// has `max_dirty_pages`. A commit needs room, too, for its list of freed pages, which has at most 8 bytes per changed
+// page.
+void WriteStore::make_room(std::size_t bytes, std::uint64_t freed) {
+  const auto needed = [&] {
+    const std::uint64_t list_pages = 2 * ((dirty_pages_ + freed) * sizeof(std::uint64_t) / page_bytes_ + 1);
+    return pages_for(bytes) + list_pages + spare_pages;
   };
   begin();
   if (dirty_pages_ >= max_dirty_pages) {
     commit();
     begin();
   }
-  if (!room()) {
+  if (free_pages_ < needed()) {
     // Grows the map even if the commit has made enough room. Otherwise, near the end of the map, each put would commit.
     commit();
-    grow(pages_for(bytes) + 2 * spare_pages);
+    dirty_pages_ = 0;
+    grow(needed() + spare_pages);
     begin();
   }
 }
@@ -240,11 +242,13 @@ std::optional<std::span<const std::byte>> WriteStore::view(std::string_view key)
 }
 
 void WriteStore::erase(std::string_view key) {
-  make_room(0);
+  const auto there = view(key);
+  const std::uint64_t freed = there ? pages_for(there->size()) : 0;
+  make_room(0, freed);
   MDB_val name = value_of(key);
   const int code = mdb_del(txn_, environment_->table(), &name, nullptr);
   if (code != 0) fail(code, "removing a record", 0, key);
-  dirty_pages_ += tree_pages_a_put + 1;
+  dirty_pages_ += freed + 1;
 }
 
 std::vector<std::string> WriteStore::keys_where(const std::function<bool(std::string_view)>& wanted) {

@@ -61,7 +61,7 @@ class WriteStore {
  private:
   MDB_txn* begin();
   void find_last_key();
-  void make_room(std::size_t bytes);
+  void make_room(std::size_t bytes, std::uint64_t freed = 0);
   void grow(std::uint64_t pages);
   void* place(std::string_view key, std::size_t bytes, void* from);
   void abort() noexcept;

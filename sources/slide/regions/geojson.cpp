@@ -95,6 +95,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool start_object(std::size_t) override {
+    if (role_now() == Role::coordinates) refuse_in_lists();
     const Role role = role_of_object();
     if (role == Role::top) begin_feature();
     if (role == Role::top || role == Role::geometry) begin_coordinates();
@@ -158,8 +159,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     open_.push_back({role, {}});
   }
 
-  // Refuses a text, `true`, `false` or null in a list of features, geometries or coordinates. `take` also calls this
-  // for a number in a list of features.
+  // In a list of features or geometries, refuses a single value. In a list of coordinates, refuses anything but numbers
+  // and lists.
   bool refuse_in_lists() const {
     const Role role = role_now();
     if (role == Role::features || role == Role::geometries)
@@ -210,7 +211,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool take(double number) {
-    if (role_now() != Role::coordinates) return role_now() == Role::features ? refuse_in_lists() : true;
+    if (role_now() != Role::coordinates) return refuse_in_lists();
     if (at_ < 2) (at_ == 0 ? point_.x : point_.y) = number;
     ++at_;
     return true;

@@ -118,15 +118,18 @@ class Verifier {
         const std::uint64_t end = ends_.empty() ? run + 1 : ends_[run];
         for (std::uint64_t i = begin_of(run); i < end; ++i, done_.fetch_add(1)) {
           if (stop_) {
-            const std::lock_guard lock(mutex_);
-            first_unread_ = std::min(first_unread_, i);
+            leave_from(i);
             break;
           }
           try {
-            check(reader.read(i), *decoding, pixels);
+            const bool decoded = check(reader.read(i), *decoding, pixels);
             if (keys_apart_) static_cast<void>(store_.key(i));
+            if (decoded) decoded_.fetch_add(1, std::memory_order_relaxed);
           } catch (Error& error) {
-            if (!error.sample_scoped()) throw;
+            if (!error.sample_scoped()) {
+              leave_from(i);
+              throw;
+            }
             note(i, error);
           }
         }
@@ -138,7 +141,13 @@ class Verifier {
     }
   }
 
-  void check(Sample& sample, ImageDecoding& decoding, PixelMemory& pixels) {
+  void leave_from(std::uint64_t index) {
+    const std::lock_guard lock(mutex_);
+    first_unread_ = std::min(first_unread_, index);
+  }
+
+  // Returns whether the record's image was decoded.
+  bool check(Sample& sample, ImageDecoding& decoding, PixelMemory& pixels) {
     std::uint64_t bytes = 0;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
       const std::uint64_t size = bytes_of(sample, schema_, slot).size();
@@ -147,11 +156,7 @@ class Verifier {
       bytes += size;
     }
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    if (!decodes_) {
-      // Reading a slide's record has decoded its image.
-      if (is_slide_) decoded_.fetch_add(1, std::memory_order_relaxed);
-      return;
-    }
+    if (!decodes_) return is_slide_;  // reading a slide's record has decoded its image
     const std::span<const std::byte> encoded = sample.bytes(field_);
     try {
       const ImageShape shape = decoding.open(encoded);
@@ -166,7 +171,7 @@ class Verifier {
       }
       throw;
     }
-    decoded_.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
 
   // Throws the error for a record that is larger than a loader accepts.

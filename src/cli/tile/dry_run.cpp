@@ -63,7 +63,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   const std::uint64_t tiles_there = source.size() - unreadable;
   const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(tiles_there);
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
-                      counted(opened_slides(source) - unreadable, "slide"), bytes_text(bytes));
+                      counted(slides_of_rank(source) - unreadable, "slide"), bytes_text(bytes));
   for (const std::string& note : left_out_of(flags, source)) text += note + "\n";
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
   if (!flags.writing.json.empty()) {

@@ -146,13 +146,16 @@ TEST_CASE("an error says everything known, in one line") {
   CHECK(full.file() == "/data/train.lmdb");
 }
 
-TEST_CASE("keys with control characters can't break an error's line") {
+TEST_CASE("control characters of data can't break an error's line") {
   ps::Error error(ps::Errc::io, "can't read\nit");
   error.with_key(std::string("a\nb\x1b[2J\0c", 9));
   const std::string what = error.what();
   for (const char c : what) CHECK(static_cast<unsigned char>(c) >= 0x20);
   CHECK(what.find("a\\x0ab") != std::string::npos);
   CHECK(error.key().size() == 9);  // the field itself is the data
+  error.with_stage("cast(s\n)").with_source("s\n").with_file("f\n");
+  CHECK(std::string(error.what()) ==
+        "io in cast(s\\x0a): can't read\\x0ait (source s\\x0a, file f\\x0a, key a\\x0ab\\x1b[2J\\x00c)");
 }
 
 TEST_CASE("an error is short whatever an input says, and keeps its beginning and its end") {

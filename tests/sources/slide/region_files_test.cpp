@@ -205,6 +205,8 @@ TEST_CASE("a file of regions that is wrong is its slide's error, and names the f
            {"a.json", "3", Errc::corrupt, "it is no GeoJSON"},
            {"a.json", R"({"type":"Topology"})", Errc::corrupt, "it is no GeoJSON"},
            {"a.json", "[1,2]", Errc::corrupt, "has something else in it"},
+           {"a.json", R"({"type":"GeometryCollection","geometries":[1]})", Errc::corrupt, "has something else in it"},
+           {"a.json", feature("[[[0,0],{},[50,50]]]", tumor), Errc::corrupt, "no numbers"},
            {"a.json", R"([{"name":"tumor","points":[[1,2]]}])", Errc::corrupt, "an object in it has no type"},
            {"a.json", R"([{"type":"polygon","coordinates":)" + first + "}]", Errc::corrupt, "of the type \"polygon\""},
            {"a.json", feature("[[[NaN,0],[50,0],[50,50]]]", tumor), Errc::corrupt, "on no slide"},

@@ -303,6 +303,8 @@ TEST_CASE("sizes beyond the file, or beyond any, are found before memory is take
   for (const char* const size : {"9223372036854775807", "1000000", "18446744073709551616", "-1", "1x", ""})
     CHECK(refused(tar_member("h", pax_record("size", size), 'x') + tar_member("a.jpg", "x") + tar_end).code() ==
           Errc::corrupt);
+  const std::string first = pax_record("path", "b.jpg"), records = first + pax_record("size", "-1");
+  CHECK(refused(tar_member("h", records, 'x') + tar_member("a.jpg", "x") + tar_end).offset() == 512 + first.size());
   // An extended header that says it is as large as the shard, and one that is.
   CHECK(refused(tar_block("h", 3u << 20, 'x').bytes + rest).code() == Errc::corrupt);
   CHECK(refused(tar_member("h", std::string(3u << 20, 'x'), 'L') + rest).code() == Errc::limit_exceeded);

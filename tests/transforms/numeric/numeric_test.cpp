@@ -160,6 +160,16 @@ TEST_CASE("a number becomes the nearest bfloat16, rounded once") {
   CHECK(to_bfloat16(-1e-300) == 0x8000);
   CHECK(cast_one<BFloat16>(1.0f)->bits == 0x3f80);
   CHECK(cast_one<BFloat16>(std::int64_t{-3})->bits == to_bfloat16(-3.0f));
+  // Of 8 digits, the middle between 2^62 and the next bfloat16, and its neighbours; a double has only the middle.
+  constexpr std::int64_t middle = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
+  for (const std::int64_t sign : {1, -1}) {
+    CHECK(cast_one<BFloat16>(sign * middle)->bits == to_bfloat16(static_cast<double>(sign) * 0x1p62));
+    CHECK(cast_one<BFloat16>(sign * (middle - 1))->bits == to_bfloat16(static_cast<double>(sign) * 0x1p62));
+    CHECK(cast_one<BFloat16>(sign * (middle + 1))->bits == to_bfloat16(static_cast<double>(sign) * 0x1.02p62));
+  }
+  CHECK(cast_one<BFloat16>((std::uint64_t{1} << 63) + (std::uint64_t{1} << 55) + 1)->bits == to_bfloat16(0x1.02p63));
+  CHECK(cast_one<BFloat16>(std::numeric_limits<std::uint64_t>::max())->bits == to_bfloat16(0x1p64));
+  CHECK(cast_one<BFloat16>(std::numeric_limits<std::int64_t>::min())->bits == to_bfloat16(-0x1p63));
   CHECK(cast_one<float>(BFloat16{0x3fc0}) == 1.5f);
   CHECK(cast_one<std::int32_t>(BFloat16{0x40a0}) == 5);
   CHECK(cast_one<Half>(BFloat16{0x3f80})->bits == 0x3c00);

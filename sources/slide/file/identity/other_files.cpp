@@ -25,6 +25,8 @@ std::vector<std::string> regular_files_in(const fs::path& folder) {
   int failed = 0;
   for (const auto& [name, kind, is_link] : entries_in_folder(folder.string(), failed))
     if (kind == EntryKind::file && !is_skipped(name)) files.push_back((folder / name).string());
+  // OpenSlide says what a missing folder means.
+  if (failed != 0 && failed != ENOENT && failed != ENOTDIR) throw system_error(failed, "listing", folder.string());
   std::ranges::sort(files);
   return files;
 }

@@ -262,6 +262,30 @@ TEST_CASE("a transaction gets the memory of the one before it, not the system's 
   sink.finish();
 }
 
+TEST_CASE("an update that removes a large record has room for the list of its pages") {
+  // LMDB lists each freed page, 512 on a page of the list: here 128 pages, where fewer than 105 are free.
+  constexpr std::size_t page = 4096, large = 256 << 20;
+  struct Zeros {
+    std::size_t bytes;
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"x", DType::u8, {dynamic}}}; }
+    std::string key(std::uint64_t) const { return std::to_string(bytes); }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 1>("x", {static_cast<std::int64_t>(bytes)});
+    }
+  };
+  const TempFolder folder;
+  LmdbSinkOptions options{.path = folder / "a", .records = LmdbRecords::raw, .field = "x", .mode = LmdbMode::update};
+  options.map_bytes = large + 105 * page;
+  write(from(Zeros{large}), LmdbSink(options));
+  options.job = "other";
+  LmdbSink update(options);
+  write(from(Zeros{1}), update);
+  CHECK(update.updated().added == 1);
+  CHECK(update.updated().removed == 1);
+  CHECK(LmdbSource({.path = folder / "a", .values = LmdbValues::raw, .field = "x"}).size() == 1);
+}
+
 TEST_CASE("an update makes a store that of another job, and writes only what differs") {
   const TempFolder folder;
   struct Values {

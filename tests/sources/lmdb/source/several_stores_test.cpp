@@ -177,4 +177,7 @@ TEST_CASE("a list of stores is opened as one, wherever it lies") {
   CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": 0, "stores": [3]})") == Errc::corrupt);
   CHECK(refused(R"({"penstock": "stores", "form": "tar", "records": 0, "stores": ["a"]})") == Errc::invalid_argument);
   CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": 7, "stores": ["list.json"]})") == Errc::corrupt);
+  for (const std::string number : {"-7", "7.0", "1e300", "18446744073709551616", "\"7\""})
+    CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": )" + number + R"(, "stores": ["a", "b"]})") ==
+          Errc::corrupt);
 }
