@@ -129,6 +129,8 @@ TEST_CASE("a rank that is missing, of another job, unfinished or there twice is 
   refused({"t-r0-of-3.lmdb", "t-r1-of-3.lmdb", "t-r2-of-3.lmdb", "copy.lmdb"}, "rank 1 is there twice");
   REQUIRE(tool(slides.words("u.lmdb", {"--rank", "1", "--world", "3", "--quality", "50"})).status == 0);
   refused({"t-r0-of-3.lmdb", "u-r1-of-3.lmdb", "t-r2-of-3.lmdb"}, "it is of another job than");
+  REQUIRE(tool(slides.words("whole.lmdb", {})).status == 0);
+  refused({"t-r0-of-3.lmdb", "t-r2-of-3.lmdb", "whole.lmdb"}, "its report is not that of a rank");
   refused({"none.lmdb"}, "none.lmdb");
   refused({"none*.lmdb"}, "no file has a name of this pattern");
   CHECK(tool({"merge", folder / "t-r0-of-3.lmdb", folder / "x.tar", "--out", folder / "x.json"}).status == 2);

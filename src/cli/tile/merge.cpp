@@ -224,21 +224,24 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// Throws an error if a store lacks the report that it needs. Without this check, a rank's missing store could go
-// unnoticed. If one store has the report of a rank, all stores need a report. Otherwise only stores that are named like
-// a rank's store need one.
-void require_all_known(const std::vector<Part>& parts, std::size_t known) {
-  if (known == parts.size()) return;
-  for (const Part& part : parts) {
-    const std::string name = fs::path(part.path).filename().string();
+// Refuses `others`, the stores that have no report of a rank, where a rank's missing store could go unnoticed. If some
+// of the stores have the report of a rank, each store needs one. If none has, only a store that is named like a rank's
+// needs a report.
+void require_reports(const std::vector<const Part*>& others, bool some_are_ranks) {
+  for (const Part* part : others) {
+    const std::string name = fs::path(part->path).filename().string();
     const bool rank = name.find("-of-") != std::string::npos && name.find("-r") != std::string::npos;
-    if (known == 0 && !rank) continue;
-    if (!report_of(part.path).empty()) continue;
+    const bool has_report = !report_of(part->path).empty();
+    if (!some_are_ranks && (has_report || !rank)) continue;
+    if (has_report)
+      throw Error(Errc::invalid_argument,
+                  "its report is not that of a rank, as those of other stores are; merge the stores of the ranks alone")
+          .with_file(part->path);
     throw Error(Errc::not_found,
                 "its report is not beside it, so nobody knows whether a rank is missing; put the folder "
                 "that --report named there, as " +
-                    report_beside(part.path))
-        .with_file(part.path);
+                    report_beside(part->path))
+        .with_file(part->path);
   }
 }
 
@@ -350,10 +353,11 @@ int merge(const MergeFlags& flags) {
   const std::string form = common_form(paths);
   std::vector<Part> parts = parts_of(paths);
   Ranks ranks;
-  std::size_t known = 0;
-  for (const Part& part : parts) known += ranks.add(part.path) ? 1 : 0;
-  require_all_known(parts, known);
-  const bool of_ranks = known == parts.size();
+  std::vector<const Part*> others;
+  for (const Part& part : parts)
+    if (!ranks.add(part.path)) others.push_back(&part);
+  require_reports(others, others.size() < parts.size());
+  const bool of_ranks = others.empty();
   if (of_ranks) {
     ranks.complete();
     sort_by_rank(parts, ranks);
