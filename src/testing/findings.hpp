@@ -35,7 +35,7 @@ class Findings {
   /// Checks that `act()` throws nothing. Returns whether it threw nothing.
   template <class Act>
   bool runs(std::string_view contract, std::string_view what, const Act& act) {
-    std::string said;
+    std::optional<std::string> said;  // what was thrown; none: nothing was
     try {
       act();
     } catch (const std::exception& error) {
@@ -43,7 +43,7 @@ class Findings {
     } catch (...) {
       said = "something that is no std::exception";
     }
-    return check(said.empty(), contract, [&] { return std::string(what) + " threw: " + said; });
+    return check(!said, contract, [&] { return std::string(what) + " threw: " + *said; });
   }
 
   /// Checks that `act()` throws an Error whose text is one line. Returns the Error, or nothing if the check failed.
