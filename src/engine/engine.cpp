@@ -89,9 +89,9 @@ void Engine::interrupt() noexcept {
 }
 
 void Engine::change(const TunedSettings& settings) {
-  if (setup_.has_threads_alone) executor_.use(settings.threads);
   ring_.prepare_to_grow(settings.depth);
   if (settings.entries != settings_.entries) placement_->prepare_entries(settings.entries);
+  if (setup_.has_threads_alone) executor_.use(settings.threads);
   {
     Lock lock(monitor_.mutex);
     if (monitor_.closed) return;

@@ -203,7 +203,9 @@ Taps axis_needs(std::int32_t in, std::int32_t out, std::int32_t first, std::int3
   if (in != out && filter == Filter::linear) {
     taps = {linear_taps(in, out, first).from, linear_taps(in, out, first + count - 1).to};
   } else if (in != out) {
-    const auto below_centre = [&](std::int64_t i) { return static_cast<std::int32_t>((2 * i + 1) * in / (2 * out)); };
+    const auto below_centre = [in, outputs = std::int64_t{out}](std::int64_t i) {
+      return static_cast<std::int32_t>((2 * i + 1) * in / (2 * outputs));
+    };
     taps = {below_centre(first), below_centre(first + count - 1) + 1};
   }
   return mirror ? Taps{in - taps.to, in - taps.from} : taps;
