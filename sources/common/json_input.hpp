@@ -23,7 +23,7 @@ inline std::string json_cause(const std::exception& failed, std::size_t longest 
 
 /// Returns `value` as a whole number. nlohmann's own `get` would also convert 1e300, which is undefined behaviour, and
 /// would make -1 a large unsigned number.
-/// @throws Error(corrupt), which names no file, if the number has a point or an exponent, or `Int` does not have it;
+/// @throws Error(corrupt), which names no file, if the number has a point or an exponent, or does not fit in `Int`;
 /// nlohmann's exception if `value` is not a number.
 template <class Int, class Json>
 Int whole_number(const Json& value) {

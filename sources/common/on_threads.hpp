@@ -23,8 +23,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, const Work& work) 
   std::vector<std::exception_ptr> failures(count);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  // Calls begin in the order of i. When call i fails, all calls with lower numbers have begun. So the failed call with
-  // the lowest number is always known.
+  // Calls are taken in the order of i, and a call that was taken always begins. So when call i fails, all calls with
+  // lower numbers still run to their ends. The lowest i whose call fails is thus the same in every run.
   const auto take_turns = [&]() noexcept {
     for (std::size_t i = 0; !failed && (i = next.fetch_add(1)) < count;) {
       try {

@@ -24,8 +24,8 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-// Returns whether the first pages of the range are resident. If the process is not allowed to write to the file, the
-// kernel reports all pages of the file as resident. Then only page faults show that pages were not resident.
+// Returns whether the first pages of the range are resident. If the process neither owns the file nor may write
+// to it, the kernel reports all pages of the file as resident. Then only page faults show that pages were not resident.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};

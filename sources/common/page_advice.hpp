@@ -18,9 +18,9 @@ PageRange pages_of(std::span<const std::byte> bytes) noexcept;
 /// already resident, finding their ranges and making a system call for each costs more than it gains.
 ///
 /// A PageAdvice begins by *asking*: each call of `ask` asks for all its ranges, and checks whether a few of them are
-/// resident. After 4 to 16 calls in a row that found only resident pages, it changes to *watching*: it checks one range
-/// per 256 samples. It asks again if that range is not resident, or if the process had to read pages from the disk. Any
-/// thread may call the functions.
+/// resident. After 16 calls in a row that found only resident pages (4 at the beginning), it changes to *watching*: it
+/// checks one range per 256 samples. It asks again if that range is not resident, or if the process had to read pages
+/// from the disk. Any thread may call the functions.
 class PageAdvice {
  public:
   /// Returns whether the caller should give the ranges of the next `samples` samples to `ask`. `look` returns one of

@@ -9,11 +9,11 @@
 
 namespace penstock::common {
 
-/// The paths of the files of a store that is written as shards "PATH-000000.EXTENSION", or as one file. A store of one
-/// file has its whole path, with the extension, in place of "PATH.EXTENSION".
+/// The paths of the files of a store that is written as shards "PATH-000000.EXTENSION", or as one file. If the store
+/// is one file, "PATH.EXTENSION" means this file's path in the comments of this class.
 class ShardNames {
  public:
-  /// `extension`: including its dot.
+  /// `extension`: including its dot. With `single_file`, `path` includes the extension.
   ShardNames(std::string path, std::string_view extension, bool single_file = false)
       : path_(std::move(path)), extension_(extension), single_file_(single_file) {}
 

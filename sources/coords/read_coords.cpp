@@ -153,7 +153,8 @@ bool holds_whole_numbers(DType dtype) {
 
 SlideCoords read_file(const coords::SlideFeatureFile& file) {
   SlideCoords list{.slide = file.slide, .file = file.path};
-  // The source keeps the whole list in memory, because chunks often have only one row.
+  // The source reads a list of up to 1 GiB whole, and keeps it in memory. Otherwise it would read the list chunk by
+  // chunk, and chunks often have only one row.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
   const Hdf5Source source({.path = file.path, .fields = {{.dataset = dataset}}, .max_kept_bytes = keep_bytes});
   const Field field = source.schema()[0];

@@ -26,8 +26,8 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// Returns whether the entry is a slide's file. A broken link with the right ending counts as a slide's file, because
-// the file was probably deleted.
+// Returns whether the entry is a slide's file. A broken link with the right ending counts as a slide's file: the
+// file was probably deleted, and reading it will report that.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }

@@ -10,7 +10,9 @@ namespace penstock::coords {
 
 struct SlideFeatureFile {
   std::string path;
-  std::string slide;  ///< the file's path relative to the folder that was searched, without the ending
+  /// The file's path relative to the folder that was searched, without the ending. If `find_slide_files` was given a
+  /// file, this is the file's name without the ending.
+  std::string slide;
 };
 
 struct SlideFeatureFiles {

@@ -114,8 +114,8 @@ WrittenCoords write_coords(const SlideSource& source, const std::string& folder,
   WrittenCoords written;
   for (const SlideInfo& slide : source.slides()) {
     if (slide.passed_over) continue;
-    // Removes an earlier run's list of a slide that has no records now, so that the list isn't mistaken for this run's.
-    // A slide that can't be read now keeps its list.
+    // A slide without records gets no list for CLAM. Removes CLAM's list of an earlier run, so that it isn't mistaken
+    // for this run's. A slide that can't be read now keeps its list.
     if (!slide.failure && slide.records == 0) remove_list(clam_file_of(folder, slide), written.notes);
     if (slide.failure) {
       const std::string& file = slide.failure->file();

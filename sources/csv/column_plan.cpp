@@ -91,7 +91,7 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
   return columns;
 }
 
-// Returns whether the cell is a number with a decimal comma, like "0,5".
+// Returns whether the cell looks like a number with a decimal comma, like "0,5".
 bool has_decimal_comma(std::string_view cell) noexcept {
   const std::string_view text = trimmed(cell);
   const std::size_t comma = text.find(',');

@@ -28,7 +28,7 @@ struct ColumnRun {
   enum class Kind : std::uint8_t {
     skipped,
     numbers,  ///< neighbouring elements of one field, one target per column
-    other     ///< one column, with any targets
+    other     ///< one column that has several targets, or one target that is a text
   };
   Kind kind;
   std::size_t columns;

@@ -29,9 +29,10 @@ class PathTable {
 struct FolderContent {
   std::vector<std::string> files;    ///< paths relative to the folder, unordered
   std::vector<std::string> folders;  ///< names of the folders directly in it, sorted by bytes
-  /// Regular files with other extensions. Files that a FilesSink has added to the folder itself are not among them.
+  /// Regular files that are not in `files`, because they have none of the extensions. Does not count the files that a
+  /// FilesSink has added to the folder itself.
   SkippedEntries passed_over;
-  std::uint64_t broken_links = 0;  ///< links that lead nowhere; whether they led to files or folders is unknown
+  std::uint64_t broken_links = 0;  ///< links that can't be followed; they may lead to files or to folders
 };
 
 /// Returns whether a file's name has one of the extensions. If `extensions` is empty, returns true. `extensions`: in

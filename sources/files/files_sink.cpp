@@ -204,8 +204,9 @@ class FilesSink::Impl final : public common::ShardedSink {
     if (!sync_) files_.sync();
   }
 
-  // Before a file gets its name, its bytes must be on the disk, because a file that has its name counts as complete.
-  // The table's line must be on the disk too, because a run that continues finds uncommitted files by their lines.
+  // With `sync`, a file's bytes are on the disk before the file gets its name, because a file that has its name counts
+  // as complete. The table's line is then on the disk too, because a run that continues finds uncommitted files by
+  // their lines.
   void write_commit() override {
     table_->flush();
     if (sync_) files_.sync();
@@ -251,7 +252,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   const std::string folder_;
   files::TableColumns columns_;
   files::StagedFiles files_;
-  std::vector<std::uint64_t> there_;  // hashes of the keys that were committed
+  std::vector<std::uint64_t> there_;  // hashes of the keys that earlier runs have committed
   std::optional<OutputFile> table_;
   std::uint64_t committed_bytes_ = 0;
 };

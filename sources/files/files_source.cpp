@@ -293,8 +293,8 @@ class FilesSource::Impl {
   }
 
   // Gives the records the numbers that their classes have in `Files::classes`. If the labels are numbers, only checks
-  // that each is the number of a class. @throws Error(invalid_argument) if `Files::classes` lacks the class of a
-  // record, or has a class twice.
+  // that each is the number of a class. @throws Error(invalid_argument) if `Files::classes` has a class twice, or lacks
+  // the class of a record or of an empty folder. Also throws if there are records without labels.
   void number_as_asked(std::vector<Record>& records) {
     const ClassNames& wanted = options_.classes;
     const auto refuse = [&](const std::string& why) {

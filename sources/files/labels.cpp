@@ -84,8 +84,8 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
                                           common::with_point(label) + "; write them so");
 }
 
-// Refuses a table if some of its labels have a decimal comma, like "0,5", and all others are numbers. Labels with a
-// comma would become names of classes.
+// Refuses a table if some of its labels have a decimal comma, like "0,5", and all others are numbers. If the table were
+// accepted, all its labels would become names of classes.
 void refuse_decimal_commas(const common::ParsedLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {

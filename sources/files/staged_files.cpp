@@ -175,7 +175,8 @@ void StagedFiles::give_names() {
   for (std::size_t i = 0; i < in_order_.size(); ++i) {
     const std::string number = std::to_string(i);
     const std::string& name = *in_order_[i];
-    // On some file systems, names that differ only in upper and lower case are the same name.
+    // Looks again, although `require_new` has accepted the name. On some file systems, names that differ only in upper
+    // and lower case are the same name, so another staged file may have it now.
     if (what_stands(name) != NameState::nothing) refuse_taken(name, name);
     const auto rename = [&] {
       return uninterrupted([&] { return ::renameat(staging_->get(), number.c_str(), open_->get(), name.c_str()); });

@@ -111,8 +111,9 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   return candidates;
 }
 
-// Returns a field's name. If several fields could be "image", the one whose extension is first in `image_extensions`
-// gets that name. If fields share another short name, each gets its extension as its name instead.
+// Returns a field's name. If several fields have the same short name, only a field whose extension has no dot can get
+// it. If several images have such extensions, the image whose extension is first in `image_extensions` gets the name.
+// Each of the other fields gets its extension as its name.
 std::string name_of(const Candidate& candidate, const std::vector<Candidate>& all) {
   const std::string& own = candidate.extensions.front();
   const auto rank = [](const Candidate& c) {

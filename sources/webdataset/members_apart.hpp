@@ -15,12 +15,14 @@ inline constexpr std::string_view way_to_put_together =
     "members of one sample must follow one another; make the shard of a folder by \"tar --sort=name -cf SHARD.tar -C "
     "FOLDER .\", as names that a shell lists, like *.jpg *.cls, stay in its order";
 
-/// Returns, in ascending order, the samples for which another sample of the shard has the same key but other fields.
-/// The two are likely parts of one sample, with other samples between them.
+/// Compares each sample of the shard with the first sample that has the same key. If the two have different fields,
+/// they are likely parts of one sample, with other samples between them. Returns all samples of such pairs, in
+/// ascending order.
 std::vector<std::uint64_t> samples_apart(const ShardIndex& index);
 
-/// Looks for two members of one key, with different extensions, that have members of other keys between them. @throws
-/// Error(unsupported), which names two such members, if there are any; what TarScan throws.
+/// Looks for a member that directly follows a member of another key, although its own key occurred before. Its
+/// extension must differ from that of its key's first member. @throws Error(unsupported), which names these two members
+/// of one key, if there is such a member; what TarScan throws.
 void refuse_members_apart(const std::string& shard);
 
 }  // namespace penstock::webdataset

@@ -58,7 +58,7 @@ class SampleEntries {
   std::size_t fields_ = 0;
   std::uint64_t samples_ = 0;
   std::vector<Entry> entries_;
-  // If some samples lack a field: the slot of each entry, and where each sample's entries begin.
+  // The slot of each entry, and where each sample's entries begin. `finish` clears both if no sample lacks a field.
   std::vector<std::uint16_t> slots_;
   std::vector<std::uint64_t> begins_;
 };

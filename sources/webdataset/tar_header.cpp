@@ -152,7 +152,7 @@ void parse_pax(std::string_view data, PaxRecords& records) {
   const std::size_t whole = data.size();
   while (!data.empty()) {
     const std::size_t at = whole - data.size();
-    // After the last record, the data may have only zero bytes: some writers count the block's padding as data.
+    // Zero bytes may follow the last record, because some writers count the block's padding as data.
     if (data.front() == '\0' && data.find_first_not_of('\0') == std::string_view::npos) return;
     std::uint64_t length = 0;
     const auto [end, failed] = std::from_chars(data.data(), data.data() + data.size(), length);

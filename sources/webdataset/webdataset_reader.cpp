@@ -143,8 +143,8 @@ class WebDatasetReader::Impl {
       corrupt("the array's elements should be true or false, but some are neither 1 nor 0");
   }
 
-  // Returns a member's bytes, which are valid until the next call. @throws Error(corrupt) if there are more than
-  // `most`.
+  // Returns the bytes of `entry`, which is a member or only its beginning. The bytes are valid until the next call.
+  // @throws Error(corrupt) if there are more than `most`.
   std::span<const std::byte> beginning(std::size_t shard, Entry entry,
                                        std::size_t most = webdataset::max_npy_header_bytes) {
     if (entry.size > most)

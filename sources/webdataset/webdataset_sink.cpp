@@ -56,7 +56,7 @@ const WebDatasetSinkOptions& checked(const WebDatasetSinkOptions& options) {
 }
 
 struct ClassFile {
-  std::string field, file, text;  // empty text: the file must not exist
+  std::string field, file, text;  // empty text: the file must be missing or empty
 };
 
 // Returns the files with class names that readers will look for, one per field that may have classes.

@@ -10,10 +10,10 @@
 
 namespace penstock::detail {
 
-/// For how many seconds cores have worked.
+/// The seconds for which cores have worked, added up over the cores.
 struct CoreTime {
-  double all_s = 0;      ///< sum over the cores that this process may use; for all processes, since the machine started
-  double own_s = 0;      ///< sum over all cores; for this process, since the process started
+  double all_s = 0;      ///< work for all processes on the cores that this process may use, since the machine started
+  double own_s = 0;      ///< work for this process on all cores, since the process started
   std::uint64_t at = 0;  ///< when the times were measured, by `now_ns()`
   unsigned cores = 0;    ///< number of cores that this process may use
 };

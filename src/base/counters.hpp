@@ -25,7 +25,7 @@ class RelaxedCounter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// A decoder's remark, and the number of images that the remark was made on.
+/// The latest remark of a decoder, and the number of images on which any remark was made.
 class Remarks {
  public:
   Remarks() = default;
@@ -48,8 +48,9 @@ class Remarks {
   std::atomic<const char*> text_{nullptr};
 };
 
-/// What one step did in one runner. `remarks` has the remarks of all chains. The other members have only the values of
-/// measured chains, each multiplied by the number of chains it stands for.
+/// What one step did in one runner. In this file, a chain is the work of all steps on one sample or record. `remarks`
+/// covers all chains. The other members cover only measured chains: each value is multiplied by the number of chains
+/// that its chain stands for.
 struct StepCounters {
   RelaxedCounter cpu_ns, bytes;
   RelaxedCounter wait_ns;  ///< time off the core in which the thread waited, as `WaitWatch` tells
@@ -68,7 +69,8 @@ struct ChainCounters {
 /// Returns how many chains this chain stands for if it is measured; 0 if it is not. A runner's first 16 chains are
 /// measured, so that short runs have numbers too. These chains are slow, so each stands only for itself. After them,
 /// one ticket in 64 is measured. The measured tickets are scattered, so that no row of a batch is preferred. If a
-/// sample takes less than 2 µs, the clocks would take a tenth of its time, so only one ticket in 512 is measured.
+/// sample takes less than 2 µs, reading the clocks takes a tenth of that time or more. Then only one ticket in 512 is
+/// measured.
 inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
   if (measured_so_far < 16) return 1;
   const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;

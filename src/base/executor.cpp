@@ -31,8 +31,8 @@ unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_c
 
 // Without a global_control, oneTBB never has more workers than the number of cores less one, however many threads an
 // arena asks for. If there are several global_controls, the smallest value counts. So all executors of this process
-// that need more workers share one control, with the value of the executor that needs most. If no executor needs more,
-// this class makes no control, and the application's own settings count.
+// that need more workers share one control, with the value of the executor that needs most. If no executor needs more
+// and the system allows all workers, this class makes no control, and the application's own settings count.
 //
 // If the system refuses to start a worker, the process ends: oneTBB starts workers from other workers, where nothing
 // catches the exception. So an executor asks oneTBB only for as many workers as could be started a moment before. It
@@ -72,8 +72,9 @@ class WorkerBudget {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
     if (wanted_ == 0) startable_ = started_;  // these workers stay, asleep; later the system may refuse more than these
-    // oneTBB may still have tasks that no worker took. Without the control, oneTBB would start workers for these tasks,
-    // and the system may refuse them.
+    // oneTBB may still have tasks that no worker took. Without a control, oneTBB would start workers for these tasks,
+    // and the system might refuse them. So if the system allows too few workers, the control stays when the last
+    // executor goes.
     if (wanted_ != 0 || !limited_) update();
   }
 
@@ -190,7 +191,7 @@ struct Executor::Impl::Arena {
 
 // Arenas of destroyed executors, kept for later executors. oneTBB frees an arena only after a worker has looked for
 // work in it a hundred times without success. The worker yields its core each time, so this takes long on a busy
-// machine. Meanwhile, arenas of short-lived executors would pile up.
+// machine. If each executor made new arenas, the arenas of short-lived executors would pile up meanwhile.
 class Executor::Impl::IdleArenas {
  public:
   static IdleArenas& instance() {
@@ -245,8 +246,8 @@ Executor::Impl::~Impl() {
   }
 }
 
-// Makes oneTBB start all workers: submits a task per worker, and each task holds its worker until all workers have
-// come.
+// Makes oneTBB start this executor's workers: submits a task per worker. Each task holds its worker until all workers
+// have come, or until no further worker comes.
 void Executor::Impl::start() {
   struct Meeting {
     std::mutex mutex;

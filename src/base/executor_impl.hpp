@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-/// The arena of an Executor. Only `src/base/executor.cpp` knows that it is oneTBB's.
+/// The threads of an Executor. Only `src/base/executor.cpp` knows that they are oneTBB's.
 class Executor::Impl {
  public:
   /// How long a task may continue while other tasks wait for a thread.

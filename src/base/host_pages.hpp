@@ -10,10 +10,11 @@ namespace penstock::detail {
 
 /// Gives memory in whole pages, directly from the system. Uses huge pages if the system has them.
 ///
-/// Pieces of a few hundred kilobytes, such as decoded blocks, share mappings, so a huge page holds many of them. Pieces
-/// that were given back are used for later calls of `take`. A huge page goes back to the system as a whole, when it has
-/// no pieces left. If only a part of it went back, the kernel would keep the whole page without counting it as the
-/// process's memory. Each unmapped part would also add a mapping, and a process may have at most 65,530 mappings.
+/// Pieces of a few hundred kilobytes, such as decoded blocks, share mappings, so a huge page holds many of them. If
+/// such a piece is given back, later calls of `take` use its memory. A huge page goes back to the system as a whole,
+/// when it has no pieces left. If only a part of it went back, the kernel would keep the whole page without counting it
+/// as the process's memory. Each unmapped part would also add a mapping, and a process may have at most 65,530
+/// mappings.
 ///
 /// Any thread may use it. See `before_fork` for child processes.
 class HostPages {

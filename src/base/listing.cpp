@@ -76,7 +76,8 @@ struct Unreadable {
 };
 thread_local Unreadable* unreadable = nullptr;  // glob passes no pointer of ours to its callback
 
-// Stops glob at a folder that can't be read, unless the system made that folder, such as lost+found.
+// Stops glob at a folder that can't be read. Lets glob continue if there is no such folder, or if only a system makes
+// folders of this name, like lost+found.
 int refuse_unreadable(const char* path, int code) {
   const std::string_view folder(path);
   if (code == ENOENT || code == ENOTDIR || is_of_system(folder.substr(folder.rfind('/') + 1))) return 0;
@@ -282,7 +283,7 @@ std::vector<std::string> files_of_pattern(const std::string& path, std::string_v
     throw file_error(source, path, Errc::not_found,
                      "no file has a name of this pattern" + (named ? "; there is no folder " + missing : ""));
   }
-  // glob would sort by the locale.
+  // The files are sorted here and not by glob, because glob's order depends on the locale.
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;

@@ -49,8 +49,9 @@ class HostMemory final : public MemoryResource {
   detail::HostPages& pages() noexcept { return pages_; }
 
  private:
-  // Large blocks never come from the heap. Once the first large block is freed, malloc would take later large blocks
-  // from the heap. A process that makes one loader after another would then grow by the holes between these blocks.
+  // Large pieces of memory do not come from the heap, unless `align` is larger than `HostPages` offers. If they came
+  // from malloc, malloc would take them from the heap once the first large piece is freed. A process that makes one
+  // loader after another would then grow by the holes between these pieces.
   static bool from_the_system(std::size_t bytes, std::size_t align) noexcept {
     return bytes >= (128u << 10) && align <= detail::HostPages::alignment;
   }

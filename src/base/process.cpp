@@ -30,7 +30,8 @@ std::atomic<pid_t>* map_process_id() noexcept {
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  // An emulator may accept all advice without following it. Such an emulator accepts even `no_advice`.
+  // An emulator may accept all advice without following it. Such an emulator accepts even `no_advice`, and then the
+  // page is not used.
   constexpr int no_advice = -1;
   if (::madvise(page, bytes, no_advice) != 0 && ::madvise(page, bytes, MADV_WIPEONFORK) == 0)
     return new (page) std::atomic<pid_t>(0);

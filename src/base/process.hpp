@@ -5,12 +5,13 @@
 
 namespace penstock::detail {
 
-/// Returns the value of getpid(), without asking the system each time. So code that runs for every batch can check
-/// whether it runs in a child process. Any thread may call it.
+/// Returns the value of getpid(). If possible, asks the system only once in each process. So code that runs for every
+/// batch can check whether it runs in a child process. Any thread may call it.
 pid_t process_id() noexcept;
 
-/// Returns the id of this process, and records that it uses Penstock's threads from now on. The locks of these threads
-/// don't survive fork(), so a call in a child may never return.
+/// Returns the id of this process, and records that it uses Penstock's threads from now on. A child made by fork() does
+/// not have these threads, so a lock that one of them holds stays locked there. A call that needs the lock would never
+/// return.
 /// @throws Error(forked) in a child of a process that called this before the fork.
 pid_t process_with_threads();
 

@@ -42,9 +42,10 @@ class DelayMeter {
 };
 
 /// Finds out how much of its time off the core this thread waited for a disk, a lock or a network. In the rest of that
-/// time it was ready, but had no core. With `asks`, the watch asks the kernel, which takes a few microseconds each
-/// time. Without `asks`, or if the kernel does not count the rest, a call of `waited` can't tell the two apart.
-/// Then all time off the core counts as waiting if the thread waited at all since the last call.
+/// time it was ready, but had no core. With `asks`, the watch asks the kernel how long the thread was ready, which
+/// takes a few microseconds each time. Without `asks`, or if the kernel does not count that time, `waited` can't tell
+/// waiting from being ready. Then all time off the core counts as waiting if the thread waited at all since the last
+/// call.
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;

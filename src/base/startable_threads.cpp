@@ -16,7 +16,8 @@ namespace penstock::detail {
 
 namespace {
 
-// Waits until the kernel has released the joined threads. Until then they still count against the system's limit.
+// Waits until the kernel has released the joined threads, but at most for a second. Until they are released, they still
+// count against the system's limit.
 void wait_until_gone(const std::vector<std::atomic<pid_t>>& numbers) {
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const std::atomic<pid_t>& number : numbers)

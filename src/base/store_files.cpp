@@ -125,8 +125,8 @@ bool FileLock::take(const std::string& file, std::string_view source) {
 
 void MarkLock::release() noexcept {
   if (!lock_.held()) return;
-  // The file is removed while its lock is held. A process that opened the file before gets the lock of a removed file,
-  // and `FileLock::take` notices that.
+  // If there is no mark, the locked file is removed before its lock is released. A process that has opened the file
+  // before gets the lock of a removed file, and `FileLock::take` notices that.
   struct stat status {};
   if (::stat(mark_.c_str(), &status) != 0 && errno == ENOENT) ::unlink(file().c_str());
   lock_.release();

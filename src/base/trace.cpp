@@ -89,8 +89,8 @@ std::size_t Trace::bytes() const {
   return sum;
 }
 
-// `write` copies the list first, so that it does not hold the mutex while it writes. New runners need the mutex to add
-// lines.
+// Returns a copy of the list of lines. With this copy, `write` does not hold the mutex while it writes. New runners
+// need the mutex to add lines.
 std::vector<const TraceLine*> Trace::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<const TraceLine*> out;

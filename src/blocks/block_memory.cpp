@@ -10,8 +10,8 @@ namespace penstock::detail::runtime {
 std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
   // One thread at a time frees spares and allocates. Otherwise the memory that one thread is about to free and the
-  // memory that another thread allocates could exceed the limit together. The owner's mutex is not held, because a
-  // resource is a user's code.
+  // memory that another thread allocates could exceed the limit together. The owner's mutex is not held while
+  // memory is freed or allocated, because a resource may be a user's code.
   const std::lock_guard one_at_a_time(taking_);
   Spares unwanted;
   {

@@ -51,9 +51,9 @@ void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
   block.farthest_use = sample;
 }
 
-// Returns whether the block can be decoded into the batch. For this, the sample and the samples after it must be
-// exactly the rows of the block. Also, the block's next use after these must not come before the next uses of the
-// blocks that would be evicted. `left`: number of samples of the batch that are not planned yet.
+// Returns whether the block can be decoded into the batch. For this, the sample and the next samples of the batch
+// must be exactly the rows of the block. If a later use of the block is known, one of the blocks that would be evicted
+// must also be needed no later than that use. `left`: number of samples of the batch that are not planned yet.
 bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;

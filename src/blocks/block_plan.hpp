@@ -23,15 +23,15 @@ namespace penstock::detail::runtime {
 /// - If memory is full, the block whose next use is farthest is evicted. The next `lookahead` samples show the next
 ///   uses. Blocks without a known next use are evicted first, in the order of their last uses.
 /// - Instead of evicting blocks, the plan may have a block decoded straight into the batch and then forgotten. The
-///   block's rows must be side by side in the batch, in their order. Also, the block's next known use must not come
-///   before the next uses of the blocks that would be evicted.
+///   block's rows must be side by side in the batch, in their order. If a later use of the block is known, one of the
+///   blocks that would be evicted must also be needed no later than that use.
 /// - A block that the record can do without is loaded if there is room. If at least two later uses of this block are
 ///   known, it is also loaded in place of blocks whose next uses come after its own. If the block is not loaded, the
 ///   record itself decodes the part that it needs.
 ///
 /// The plan also notes which blocks would be in memory if there were twice as much. An evicted block moves to a second
-/// set with the same limit, which drops the block with the farthest next use. If all blocks have one size, both sets
-/// together are what twice the memory would hold.
+/// set with the same limit. When this set is full, it drops the block with the farthest next use. If all blocks have
+/// one size, both sets together are what twice the memory would hold.
 ///
 /// One thread at a time may use it. It keeps only the numbers of blocks, not their data.
 class BlockPlan {
@@ -109,7 +109,7 @@ class BlockPlan {
   const std::vector<std::size_t> destination_bytes_;
   UpcomingSamples upcoming_;
   KnownBlocks known_;
-  std::vector<KnownBlock*> now_;  // blocks of the sample that is planned
+  std::vector<KnownBlock*> now_;  // blocks of the sample that is being planned
   BlocksByNextUse in_memory_;     // the blocks in memory after the last planned sample
   // Evicted blocks that twice the memory would still hold.
   BlocksByNextUse gone_;

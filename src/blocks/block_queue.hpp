@@ -94,7 +94,7 @@ class BlockQueue {
 
   std::vector<QueuedSample> samples_;  // sample n is element n % size
   WorkStretches stretches_;
-  std::uint64_t end_ = 0;      // number of samples that were begun
+  std::uint64_t end_ = 0;      // the number after that of the sample begun last
   std::uint64_t waiting_ = 0;  // all loads of the samples before this number may begin
 };
 

@@ -49,7 +49,8 @@ class BlockReader final : public ReaderModel {
     std::vector<std::byte> bytes;
   };
 
-  // Returns a block. Loads the block if it is not in `kept_`. The first block in `kept_` is the one used last.
+  // Returns a block. Loads the block if it is not in `kept_`. Puts it at the front of `kept_`, so that the blocks there
+  // are in the order of use, the latest first.
   std::span<const std::byte> block(std::uint64_t id) {
     const auto found = std::ranges::find(kept_, id, &Kept::id);
     if (found != kept_.end()) {

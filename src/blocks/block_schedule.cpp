@@ -203,8 +203,8 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
 
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
-  // The sample is read without the mutex, because only this thread uses the sample and its blocks from `take` to
-  // `done`.
+  // The sample is read without the mutex: from `take` to `done` only this thread uses the sample, and its blocks do not
+  // change any more.
   const BlockQueue::QueuedSample& sample = queue_.sample(number);
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)

@@ -22,7 +22,8 @@
 
 namespace penstock::detail::runtime {
 
-/// A plan of blocks may look this many records ahead. If more samples are in flight, it may look as many ahead.
+/// A plan of blocks may look this many records ahead. If the number of samples in flight may be larger, the plan may
+/// look that many records ahead.
 inline constexpr std::uint64_t min_records_in_sight = 4096;
 
 /// Numbers of runners that load blocks. `first`: at the start of the run. `most`: the largest number during the run.
@@ -55,8 +56,9 @@ class BlockSchedule {
   /// Prepares to issue the next `count` samples of the feed: fetches these samples and asks the source which blocks
   /// they need. Also fetches samples after these, to look ahead.
   void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
-  /// Issues the next `count` samples, which belong to one batch. Their numbers begin at `first`. The first `of_feed`
-  /// samples come from the feed. The other samples need no block. `pass`: the samples' pass over the data.
+  /// Issues the next `count` samples. Their numbers begin at `first`. The first `of_feed` samples come from the feed.
+  /// The other samples need no block. `pass`: the samples' pass over the data. REQUIRES: if blocks may be decoded into
+  /// the batch, the samples belong to one batch.
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
@@ -67,8 +69,7 @@ class BlockSchedule {
   Work take(std::uint64_t& held) noexcept;
   /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept;
-  /// Returns why there is no work. Returns nothing if the reason is neither a block that is being loaded nor memory for
-  /// blocks.
+  /// Returns why there is no work. Returns nothing unless a load lacks memory or a block is being loaded.
   std::optional<Idle> why_idle() const noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
   /// Loads a block. `destination`: the block's rows in the batch if the block goes into a batch. Returns whether there

@@ -12,7 +12,8 @@ namespace penstock::detail::runtime {
 /// `run`. Returns whether there is work to do.
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work,
                    std::byte* destination = nullptr) noexcept;
-/// Gives the reader of `run` the blocks of a sample, or the error of a block that could not be loaded.
+/// Gives the reader of `run` the blocks of a sample, or the error of a block that could not be loaded. Gives it nothing
+/// if no blocks were planned for the record; then the reader loads them by itself.
 void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept;
 
 }  // namespace penstock::detail::runtime

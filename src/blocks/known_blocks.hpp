@@ -12,8 +12,8 @@ namespace penstock::detail::runtime {
 /// A block that the plan keeps track of: a sample in sight needs it, it is in memory once the last planned sample is
 /// made, or it is `gone`.
 struct KnownBlock {
-  /// Blocks without a known next use have keys above this number, so they are evicted first. The longer ago a block was
-  /// used, the higher is its key.
+  /// Blocks without a known next use have keys above this number, so they are evicted first. The longer ago such a
+  /// block was used, the higher is its key.
   static constexpr std::uint64_t never = std::uint64_t{1} << 63;
 
   std::uint64_t uses = 0;  ///< how many samples in sight need the block

@@ -101,7 +101,8 @@ void UpcomingSamples::describe(UpcomingSample& next) const {
   }
 }
 
-// How many samples are in sight must not depend on how many are fetched.
+// Both limits count only what is in sight, because how many samples come into sight must not depend on how many are
+// fetched.
 bool UpcomingSamples::look_ahead() {
   if (in_sight_.size() >= 1 + lookahead_ || fetched_.empty()) return false;
   if (in_sight_.size() >= 1 + at_least_ && uses_in_sight_ >= max_uses) return false;

@@ -19,8 +19,8 @@ std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
 
 }  // namespace
 
-// Allocates memory for all stretches, so that no later call can fail. `held_` has one place more than there are
-// runners, because the consumer's thread may work too.
+// Allocates memory for all stretches, so that no later call can fail. `held_` has room for one stretch more than the
+// run may have runners, because the consumer's thread may work too.
 WorkStretches::WorkStretches(std::size_t in_flight, unsigned threads, unsigned most)
     : threads_(std::max({threads, most, 1u})),
       length_(length_of(in_flight, threads_)),

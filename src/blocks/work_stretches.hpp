@@ -14,8 +14,8 @@ namespace penstock::detail::runtime {
 ///
 /// Neighbouring samples share blocks. A runner that decoded a block has it in its core's cache; another core needs
 /// several times as long to read the block. So a runner stays with its stretch while the stretch has work. Then the
-/// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. But if other
-/// stretches were preferred to the first one as often as there are runners, the runner takes the first one. If runners
+/// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. But the first
+/// of them may be passed over only as many times as the run may have runners. Then the next runner takes it. If runners
 /// hold all stretches with work, the runner helps with the first of these, because no runner may be idle while there is
 /// work.
 ///
@@ -76,7 +76,7 @@ class WorkStretches {
   const std::uint64_t length_;
   std::vector<Stretch> stretches_;  // stretch n is element n % size
   std::uint64_t pieces_ = 0;        // pieces of work in all stretches
-  // Stretches with work that no runner holds.
+  // Stretches that no runner holds. They had work when they were added, but may have none left.
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;
   std::vector<std::uint64_t> first_;  // the first few waiting stretches, taken out of `waiting_` for comparison
   std::vector<std::uint64_t> held_;

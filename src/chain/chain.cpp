@@ -130,7 +130,7 @@ bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std:
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin(), place, index, {})
                                     : run_measured(parent, first, children_begin(), place, index, {}, stands_for);
   parent.counters.totals.samples.add(1);
-  // The reader will read another record, and then the values that only view the reader's memory are invalid.
+  // Copies the values that only view the reader's memory. They become invalid when the reader reads another record.
   if (kept)
     for (std::size_t slot = 0; slot < parent.cells.size(); ++slot) parent.own(slot);
   parent.counters.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));

@@ -154,7 +154,7 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
 }
 
 // A new name does not change the field's slot. So the renaming may run before the image steps in `images_`, which later
-// stages may still join. But it must run after an image step that makes the field.
+// stages may still join. But if one of these steps adds the field, the renaming must run after this step.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
   for (const ImageStep* const image : images_)
     for (const FoldEncoding& encoding : image->encodings)

@@ -45,7 +45,7 @@ class ChainRun final : public Cells {
   /// Slot of the source's field whose promised image is being decoded; errors name the field.
   std::optional<std::size_t> decoding;
   std::stop_token stop;
-  bool recalls = false;        ///< the cache has the current sample
+  bool recalls = false;        ///< the cache has the current sample, and the cache's step has not run yet
   ChainRun* parent = nullptr;  ///< parent of the current sample; several runners may read a parent at the same time
   std::uint32_t child = 0;     ///< number of the current sample among its parent's children
   std::unique_ptr<ChainRun> stand_in;  ///< a parent that is made for the current child only
@@ -58,7 +58,7 @@ class ChainRun final : public Cells {
   /// Sets the cells to the parent's values, which a child may read but not change.
   void adopt();
   /// Sets the memory to which values are appended if their rows differ in size. `outlet` must live until the sample is
-  /// made. The function is not inline, because g++ 12 would report the kept pointer as dangling.
+  /// made. The function is not inline: if it were, g++ 12 would report the stored pointer as dangling.
   void append_to(RowOutlet& outlet) noexcept;
 
  protected:

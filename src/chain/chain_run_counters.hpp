@@ -16,10 +16,11 @@ struct ChainRunCounters {
   std::vector<StepCounters> steps;  ///< one element per step
   StepCounters loads;               ///< loads of blocks, and advice to the source
   ChainCounters totals;
-  /// Counts of shared records, and of a stream's records. The time in `reads` includes loads of blocks and advice.
+  /// `parents` counts shared records. `reads` counts the records of a stream. The time in `reads` also includes loads
+  /// of blocks and advice to the source.
   ChainCounters parents, reads;
-  std::unique_ptr<MeasuredSamples> measured_samples;  ///< times of each measured chain; null: not kept
-  std::unique_ptr<MeasuredSamples> measured_loads;    ///< times of each measured load of a block; null: not kept
+  std::unique_ptr<MeasuredSamples> measured_samples;  ///< times of measured chains; null: no times are kept
+  std::unique_ptr<MeasuredSamples> measured_loads;    ///< times of measured loads of blocks; null: no times are kept
   std::uint64_t sample_ns = 0;   ///< wall time of the last measured chain; 0 = no chain was measured so far
   std::uint64_t load_count = 0;  ///< number of blocks that the runner loaded
   std::uint64_t load_ns = 0;     ///< wall time of the last measured load

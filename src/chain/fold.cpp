@@ -102,7 +102,7 @@ class Fold {
   }
 
  private:
-  // The shape comes from the store's record, so an error about the shape concerns only this sample.
+  // Throws Error(unsupported), which concerns only this sample, because the shape comes from the sample's record.
   static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
@@ -213,7 +213,8 @@ class Fold {
     return promise_ != nullptr ? promise_ : ::new (run_.arena.allocate(sizeof(Promise))) Promise(made_of_);
   }
 
-  // Sets the names for errors of the decoding: the source's field for a promise, else the decoder's stage.
+  // Sets what errors of the decoding name. If the image is promised, they name the reading and the source's field.
+  // Otherwise they name the decoder's stage.
   void begin_decoding() {
     const bool promised = made_of_.stage == nullptr;
     run_.at = promised ? &run_.chain().steps().front()->label : made_of_.stage;

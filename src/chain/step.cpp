@@ -33,7 +33,7 @@ void Step::check_sizes(const ChainRun& run) const {
   }
 }
 
-// A callable may draw even if its stage did not declare draws.
+// A callable may draw even if its stage did not declare draws. So draws are looked for after each call.
 void refuse_draws(const StepCall& call, Context& context) {
   if (call.cached_by == nullptr || !context.rng().drawn()) return;
   throw Error(Errc::invalid_argument, "it draws at random, and from " + *call.cached_by +

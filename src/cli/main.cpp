@@ -72,7 +72,8 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
-// Some network file systems report a full disk only when a file is closed.
+// Some network file systems report a full disk only when a file is closed. So standard output is closed here, and an
+// error is thrown.
 void close_output() {
   const bool flushed = std::cout.flush() && std::fflush(stdout) == 0;
   if ((!flushed || ::close(STDOUT_FILENO) != 0) && errno != EBADF && errno != EINTR)

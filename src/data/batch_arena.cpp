@@ -57,7 +57,8 @@ BatchArena::Block* BatchArena::add_block(const Block* full, std::size_t need) {
   std::size_t bytes = std::max({need, min_block, capacity_});
   std::byte* data = nullptr;
   if (limit_ != no_limit && blocks_.empty()) {
-    // A system that does not overcommit memory may refuse such a large block. Then the arena uses small blocks.
+    // Asks for one block of the whole limit. A system that does not overcommit memory may refuse such a large block.
+    // Then the arena uses small blocks.
     const std::size_t all = limit_ / alignment * alignment;
     try {
       data = static_cast<std::byte*>(memory_->allocate(all, page));

@@ -27,7 +27,8 @@ class BatchArena {
   ~BatchArena();
 
   /// Returns memory aligned to 64 bytes. Any thread may call it.
-  /// @throws Error(out_of_memory) if all rows together exceed the limit; or what the resource throws.
+  /// @throws Error(out_of_memory) if all rows together exceed the limit; Error(limit_exceeded) if one row is too large
+  /// for any memory; or what the resource throws.
   std::byte* append(std::size_t bytes);
   /// Makes all memory free for new rows. REQUIRES: no thread appends.
   void reset() noexcept;

@@ -46,9 +46,9 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
   };
   const std::span<const JobFact> all_there = there, all_here = here;
   while (!there.empty() || !here.empty()) {
-    // Compares the first fact that is left in each list. If their names differ, and list A has the name of list B's
-    // first fact later, only A's first fact is reported and skipped. Otherwise both facts are skipped, and reported if
-    // they differ.
+    // Compares the first fact that is left in `there` with the first fact that is left in `here`. If one list has the
+    // name of the other list's fact later, only its own first fact is reported and skipped. The same is done if the
+    // other list has no facts left. Otherwise both facts are skipped, and reported if they differ.
     const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
     const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
     const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));

@@ -19,8 +19,8 @@ std::uint32_t high(std::uint64_t v) noexcept { return static_cast<std::uint32_t>
 }  // namespace
 
 // A place has 192 bits, and seed and stage have 128 bits, which is too much for one Philox call. So a first call turns
-// seed, stage and epoch into a key. Later calls use that key. Their counter has the position, child, attempt and block
-// number.
+// seed, stage and epoch into a key. Later calls use that key. Their counter has the position, the child, the attempt,
+// and the number of the call.
 Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept {
   const auto key =
       philox({low(stage_key), high(stage_key), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});
@@ -31,7 +31,7 @@ Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexce
 void Rng::refill() noexcept {
   drawn_ = true;
   words_ = philox(counter_, key_);
-  ++counter_[3];  // 2^24 blocks (64 Mi numbers) per attempt; then the next attempt's numbers begin
+  ++counter_[3];  // 2^24 calls (64 Mi numbers) per attempt; then the next attempt's numbers begin
   used_ = 0;
 }
 

@@ -27,7 +27,7 @@ struct RowField {
   std::int64_t to = 0;        ///< for padded fields: elements of the first dimension after padding
   std::size_t varying = 0;    ///< the field's number among the fields that are not dense
   std::array<std::byte, 8> value{};  ///< one element of padding
-  Shape empty;                       ///< shape of an empty row
+  Shape empty;                       ///< shape of an empty row; not used for dense fields
 
   bool appended() const noexcept { return kind == Kind::longest || kind == Kind::ragged; }
 };
@@ -61,7 +61,7 @@ void check_collate(const Field& field);
 /// Returns the bytes of one element with this value. @throws Error(invalid_argument) if the dtype can't represent the
 /// value exactly.
 std::array<std::byte, 8> element_of(DType dtype, double value);
-/// Fills `bytes`, a multiple of the field's element size, with padding.
+/// Writes `bytes` bytes of padding to `out`. `bytes` must be a multiple of the field's element size.
 void fill_padding(const RowField& field, std::byte* out, std::size_t bytes) noexcept;
 
 /// Gives memory for a sample's values of the fields whose size differs from sample to sample. One thread at a time uses

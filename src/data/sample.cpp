@@ -70,7 +70,8 @@ void Cells::decode(const Promise& promise, std::byte* out) {
   decode_whole(*promise.image, promise.shape, true, out, scratch);
 }
 
-std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // cells of this class never have a row
+// A derived class that sets `Cell::row` overrides this function. Otherwise it is never called.
+std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }
 
 void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
   if (bytes > max_bytes) [[unlikely]]

@@ -11,8 +11,8 @@
 namespace penstock::detail {
 
 /// Memory for what one sample needs while it is made. Pieces are handed out one after the other, and freed all
-/// together. After the first few samples, the arena is one block with room for the largest sample so far, and allocates
-/// no more. One thread at a time uses it.
+/// together. After the first few samples, the arena is one block with room for the largest sample so far. It allocates
+/// again only for a larger sample. One thread at a time uses it.
 ///
 /// With a limit, the arena is one block of that size from the first piece on. The system provides only the pages that
 /// are touched. So whether a sample fits does not depend on how earlier samples divided the memory. If the system

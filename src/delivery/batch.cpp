@@ -59,7 +59,8 @@ TensorView Batch::operator[](std::string_view field) const {
 namespace {
 
 // Returns the slot that the field has in batches as runners make them, before any stage that comes after `batch`.
-// `made_layout` and `info` use this slot. @throws Error(unsupported) if a stage after `batch` makes the field.
+// `made_layout` and `info` use this slot. @throws Error(unsupported) if a stage after `batch` adds the field, or
+// changes how the field is collated.
 std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))

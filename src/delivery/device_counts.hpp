@@ -35,7 +35,7 @@ struct SendCounts {
   std::uint64_t call_ns = 0;    ///< calls to devices
 };
 
-/// Times of sending batches to devices; empty on the host.
+/// Times of sending batches to devices. `devices` is empty if batches are delivered on the host.
 struct DeliveryTimes {
   std::vector<DeviceCounts> devices;
   SendCounts sending;

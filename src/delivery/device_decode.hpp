@@ -22,11 +22,11 @@
 namespace penstock::detail::runtime {
 
 /// One decoding stage after `batch`, on one device. Has memory for the images that the device decodes, which grows to
-/// the largest batch. Has a table with the position of each image, also of the images that runners decoded. One thread
+/// the largest batch. Has a table of where each image begins, also for the images that runners decoded. One thread
 /// at a time may use it. The caller must have entered the device.
 class DeviceDecode {
  public:
-  /// `limit`: most bytes of a batch's images. `verifies`: runners decode all images. `memory` must outlive this
+  /// `limit`: most bytes of a batch's images. `verifies`: whether runners decode all images. `memory` must outlive this
   /// object. @throws Error(out_of_memory | device), and whatever the decoder throws.
   DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
                std::size_t limit, bool verifies);
@@ -79,7 +79,7 @@ class DeviceDecode {
   StagingMemory pinned_;
   const std::size_t limit_, table_bytes_;
   const std::shared_ptr<const ImageDecoder> decoder_;
-  std::unique_ptr<BatchDecoding> decoding_;  // null if runners decode all images
+  std::unique_ptr<BatchDecoding> decoding_;  // null if runners decode all images, or the device can't decode
   std::atomic<std::uint64_t> refused_{0};
   std::array<Buffer, buffers> buffers_;
   std::size_t next_ = 0;

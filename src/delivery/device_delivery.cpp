@@ -245,8 +245,8 @@ class DeviceDelivery final : public Delivery {
     return grown;
   }
 
-  // After a failure, waits until the devices are idle, and takes back all buffers that they could still use. @throws
-  // Error(device).
+  // After a failure, waits until all work of the lanes has ended, and takes back all buffers that this work could still
+  // use. @throws Error(device).
   void recover(Lock& lock) {
     if (!reaper_->failed(lock) && stuck_.empty()) return;
     lock.unlock();
@@ -307,7 +307,7 @@ class DeviceDelivery final : public Delivery {
     try {
       const ScopeTimer waiting(&for_batch_);
       from = engine_->wait(epoch_);
-    } catch (const LeasesExhausted&) {  // the ring was made smaller at the same time; the reaper will return buffers
+    } catch (const LeasesExhausted&) {  // the engine's ring was made smaller meanwhile; the reaper will return buffers
       lock.lock();
       return;
     }

@@ -20,8 +20,9 @@ struct DeviceDeliveryOptions {
 };
 
 /// Returns a delivery that copies batches to devices. A single device gets the whole buffer in one copy; each of
-/// several devices gets a balanced part. Copies run while the caller works on earlier batches. The buffers of `engine`
-/// must be in memory that the devices can read. @throws Error(limit_exceeded | out_of_memory | device).
+/// several devices gets a balanced part. Rows that differ in size are copied separately. Copies run while the caller
+/// works on earlier batches. The buffers of `engine` must be in memory that the devices can read. @throws
+/// Error(limit_exceeded | out_of_memory | device).
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           const DeviceDeliveryOptions& options);
 

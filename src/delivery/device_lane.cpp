@@ -69,12 +69,12 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   wait_for_users(part, writes);
   if (prep_ && whole) {
     const StreamRef rows_stream = prep_->rows_stream(copies);
-    // Rows are copied before the stages run. But the stages that made this part's previous batch may still read its
-    // rows.
+    // Rows are copied before the stages run. So their stream waits for the users of the part's previous batch, and for
+    // the stages that made this previous batch, because they may still read its rows.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
-    // The copy of rows need not wait until the memory of a raw batch is free. Only the larger of the two copies is
-    // timed, because a wait may come between them.
+    // The rows are copied before the wait for the memory of a raw batch, because they don't need that memory. The other
+    // fields are copied after this wait. Only the larger of the two copies is timed, so that no time includes the wait.
     const bool times_rows = rows_ && rows_->packed() >= ring_.made_layout().bytes();
     if (times_rows) begin_copies(copies);
     const std::size_t row_bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
@@ -105,8 +105,8 @@ void DeviceLane::wait_for_users(const DevicePart& part, StreamRef stream) const 
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(stream, *part.released[i]);
 }
 
-// Copies the whole batch in one copy. If several devices share the batch, copies this device's rows field by field.
-// Returns the copied bytes.
+// Copies the fields whose rows are at fixed addresses. If this device has the whole batch, makes one copy. If several
+// devices share the batch, copies this device's rows field by field. Returns the copied bytes.
 std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
   const BatchLayout& layout = ring_.made_layout();
   const StreamRef copies = copies_->ref();

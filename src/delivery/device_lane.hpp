@@ -17,8 +17,8 @@
 namespace penstock::detail::runtime {
 
 /// What carries batches to one device: its copy stream, the stages after `batch`, and an event per buffer of the
-/// engine, recorded after the buffer was read. The submitter, the reaper and the caller's thread use it. The caller
-/// must have entered the device, unless a comment says that the function enters it.
+/// engine, recorded after the buffer was read. The submitter, the reaper and the caller's thread use it. The callers
+/// of `enqueue`, `wait_until_read` and `was_read` must have entered the device.
 class DeviceLane {
  public:
   /// Carries part `number` of each batch of `ring`. `buffers`: number of the engine's buffers. `whole`: their layout.
@@ -47,7 +47,8 @@ class DeviceLane {
   void wait_until_read(std::size_t buffer) const;
   /// Returns whether the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the buffer.
   bool was_read(std::size_t buffer) const;
-  /// Waits until the device is idle. Call after a failure. Enters the device. @throws Error(device).
+  /// Waits until all work of this lane has ended, and forgets it. Call after a failure. Enters the device. @throws
+  /// Error(device).
   void recover();
 
   /// Any thread may call this.

@@ -46,7 +46,8 @@ class DeviceReaper {
   bool failed(const Lock&) const noexcept { return failed_; }
   /// Returns whether the thread is still in calls to devices after a failure.
   bool stuck(const Lock&) const noexcept { return busy_ && failed_; }
-  /// Releases all sent buffers and ends the state of failure. Call when the devices are idle.
+  /// Releases all sent buffers and ends the state of failure. Call when all work that reads these buffers
+  /// has ended.
   void recovered(const Lock&) noexcept;
   void close(const Lock&) noexcept { closing_ = true; }
 

@@ -36,7 +36,7 @@ DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData>
   }
 }
 
-// Makes batches with one block of memory on each device.
+// Makes `count` batches. On each device, one block of memory has the parts of all these batches.
 std::vector<std::unique_ptr<DeviceBatch>> DeviceRing::make_buffers(unsigned count) {
   std::vector<std::unique_ptr<DeviceBatch>> buffers;
   for (unsigned i = 0; i < count; ++i) {

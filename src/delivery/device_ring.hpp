@@ -113,14 +113,15 @@ class DeviceRing {
   /// Returns the number of batches that are not lost.
   std::size_t usable(const Lock&) const noexcept { return buffers_.size() - lost_; }
 
-  // -- the caller's thread --
+  // -- without `mutex` --
   /// Adds a batch. Call without the lock, one thread at a time. @throws Error(out_of_memory | device), and adds no
   /// batch in this case.
   void grow();
   /// Ends the lease of a part. The part is not written again before the present work on these streams is done.
   void give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
-  std::mutex mutex;  ///< guards all members that change; `changed` is used with it
+  /// Guards all members that change, except `memory_`, which only `grow` changes. `changed` is used with this mutex.
+  std::mutex mutex;
   std::condition_variable changed;
 
  private:
@@ -144,7 +145,7 @@ class DeviceRing {
   std::vector<std::unique_ptr<DeviceBatch>> buffers_;
   std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< `told_`: lost batches that were reported
-  bool captured_ = false;                         ///< a capture lost a batch, and this was not reported yet
+  bool captured_ = false;                         ///< a capture lost a batch, and this must be reported
   std::optional<Error> failure_;
   std::optional<Error> spare_;  ///< made in advance, in case memory for an error is missing later
 };

@@ -83,8 +83,9 @@ std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, s
   return at;
 }
 
-// Makes both memories large enough for the rows. Before freeing memory on the device, waits for the last work that
-// wrote to the part, even if the caller never took that batch, and for the work of the part's last users.
+// Makes the pinned memory and the part's memory on the device large enough for the rows. Before freeing memory on the
+// device, waits for the work of the part's last users. Also waits for the last work that wrote to the part, because the
+// caller may not have taken that batch.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (part.rows_bytes < bytes) {

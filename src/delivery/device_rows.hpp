@@ -16,7 +16,7 @@
 namespace penstock::detail::runtime {
 
 /// Carries fields whose rows differ in size to one device. Packs the rows one after the other into pinned memory, with
-/// a table of the rows' beginnings for each ragged field. One copy moves the packed rows, and another copy moves the
+/// a table of the rows' beginnings for each ragged field. One copy moves all packed rows. DeviceLane copies the
 /// other fields. The pinned memory and the memory on the device grow to the largest batch. One thread at a time may use
 /// it, unless a comment says otherwise. The caller must have entered the device.
 class DeviceRows {
@@ -54,7 +54,7 @@ class DeviceRows {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
   };
-  // Where one field is in the memory of a batch.
+  // Where one field is in the packed memory of a batch.
   struct Section {
     std::size_t field = 0, table = 0, data = 0;
     std::uint64_t bytes = 0;

@@ -19,9 +19,9 @@
 
 namespace penstock::detail::runtime {
 
-/// Runs the stages after `batch` on a device. They turn a raw batch, which was copied from the host, into a batch of
-/// the device's ring. Has the memory of raw batches and of values between stages, and a stream. One thread at a time
-/// may use it.
+/// Runs the stages after `batch` on a device. They turn a raw batch into a batch of the device's ring. A raw batch is a
+/// copy of the host's batch, or the host's batch itself if the device is the host. Has the memory of raw batches and of
+/// values between stages, and a stream. One thread at a time may use it.
 class DeviceStages {
  public:
   /// `memory`: memory of the device. `raw`: layout of the batch before the stages. `delivered`: layout after the
@@ -71,8 +71,8 @@ class DeviceStages {
   // Where a field is before or after a stage.
   struct FieldLocation {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
-    // Where the field begins. If `in` is `rows`, this is the field's number instead. If `in` is `decoded`, it is the
-    // launch's number.
+    // `offset`: where the field begins. If `in` is `rows`, this is the field's number instead. If `in` is `decoded`, it
+    // is the launch's number. `row_bytes`: bytes of a row; 0 if `in` is `rows` or `decoded`.
     std::size_t offset = 0, row_bytes = 0;
     DType dtype = DType::u8;
     Shape row;

@@ -33,8 +33,8 @@ class Lease {
     std::byte *table, *data;
     std::int64_t elements;
   };
-  /// Returns where a ragged field is. Returns none for other fields, and on the host, where each row has an address of
-  /// its own.
+  /// Returns where a ragged field is. Returns none for other fields, and for a batch of the engine's ring, where each
+  /// row has an address of its own.
   virtual std::optional<PackedLocation> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }

@@ -24,8 +24,8 @@ void register_device(const std::shared_ptr<DeviceModel>& device);
 /// function. REQUIRES: `count` is at least 1.
 int gpu_of_rank(int count, const std::function<const char*(const char*)>& environment);
 
-/// Returns why `best_device()` returned the host. Returns an empty text if it returned a GPU or was never called. Any
-/// thread may call it.
+/// Returns why `best_device()` returned the host. Returns an empty text if `best_device()` has not returned the host so
+/// far. Any thread may call it.
 std::string why_best_is_host();
 
 }  // namespace penstock::detail

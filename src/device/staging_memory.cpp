@@ -15,7 +15,7 @@ void* StagingMemory::allocate(std::size_t bytes, std::size_t align) {
     why = error.cause();
   }
   const std::lock_guard lock(mutex_);
-  // The entry is made first, so that nothing can fail after the memory is taken.
+  // The entry for `ordinary_` is made first, so that nothing can fail after the memory is taken.
   std::set<void*> made;
   auto entry = made.extract(made.insert(nullptr).first);
   entry.value() = host_memory().allocate(bytes, align);

@@ -40,7 +40,8 @@ DeviceId device_id_of(const Device& device) noexcept {
     case Device::Kind::gpu:
       return {DeviceType::cuda, device.index};
     case Device::Kind::emulated:
-      // The host could read this memory, but a library that reads host memory does not wait for the device's streams.
+      // The memory is not exported as host memory, although the host could read it. A library that reads host memory
+      // does not wait for the device's streams.
       return {DeviceType::extension, device.index};
     case Device::Kind::host:
       break;

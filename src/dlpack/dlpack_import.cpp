@@ -64,8 +64,8 @@ Shape shape_of(const RawTensor& tensor) {
   return Shape(dims);
 }
 
-// Returns whether the elements follow each other without gaps, in row-major order. Ignores strides of dimensions of one
-// element.
+// Returns whether the elements follow each other without gaps, in row-major order. Ignores the stride of a dimension
+// whose size is 1.
 bool is_compact(const RawTensor& tensor, const Shape& shape) noexcept {
   if (tensor.strides == nullptr) return true;
   std::int64_t stride = 1;

@@ -10,7 +10,8 @@
 
 namespace penstock::detail::runtime {
 
-/// The batches that were admitted and not yet delivered, in order. Batches are numbered from 0 since the last `reset`.
+/// The batches that were admitted and not yet delivered, in order. Batches are numbered from 0, and `reset` starts
+/// again at 0.
 ///
 /// Call all functions under the run's mutex, with two exceptions. Any runner may call `at` and `admitted` without the
 /// mutex. The consumer may call `empty` and `front` without the mutex, because only the consumer delivers.

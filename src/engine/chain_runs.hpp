@@ -64,7 +64,7 @@ class ChainRuns {
   bool no_more_ = false, failed_ = false;
   std::optional<Error> error_;  ///< why opening failed
   Error spare_ = no_memory();   ///< made in advance, in case memory for an error is missing later
-  std::size_t looked_at_ = 0;   ///< the ChainRun at which `threads_in_work` looked last
+  std::size_t looked_at_ = 0;   ///< how many ChainRuns `threads_in_work` has looked at, in all its calls
 };
 
 }  // namespace penstock::detail::runtime

@@ -24,7 +24,8 @@ void DirectBatches::prepare(BatchBuffer& buffer) const {
 
 BlockSchedule::Feed DirectBatches::feed(Cursor at) const {
   return [this, at](std::vector<std::uint64_t>& out) mutable {
-    // A rank may have no rows in a batch, or in a whole epoch. So the feed tries at most one epoch's number of batches.
+    // If the rank has no rows in a batch, the feed tries the next one. The rank may have no rows in a whole epoch. So
+    // the feed tries at most as many batches as an epoch has.
     for (std::uint64_t tries = steps_; tries != 0 && out.empty() && (setup_.epochs == 0 || at.epoch < setup_.epochs);
          --tries) {
       const RankRows part = positions_.rank_rows(at);

@@ -16,7 +16,8 @@ namespace penstock::detail::runtime {
 namespace {
 // The longest time that the consumer waits awake on a core of its own.
 constexpr std::uint64_t spin_ns = 20'000;
-// If the caller asks for a batch later than this after it got the previous batch, it does other work between batches.
+// If more time than this passes between getting a batch and asking for the next one, the caller does other work between
+// batches.
 constexpr std::uint64_t busy_ns = 30'000;
 // The most samples that a runner takes together if the pool has found samples to be short.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
@@ -142,9 +143,9 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
 }
 
 // Waits for the batch without falling asleep, because falling asleep and waking up cost about as much as a batch of
-// short samples. If runners leave a core to the consumer, waits at most `spin_ns`. Otherwise, if the pool's `join`
-// returns a ChainRun, the consumer makes samples itself. If `join` returns null, or if records share blocks, returns at
-// once, so that the core is free for a runner.
+// short samples. If runners leave a core to the consumer, waits at most `spin_ns`. If they leave none and records
+// share blocks, returns at once. Otherwise, calls the pool's `join`, and makes samples itself with the ChainRun that
+// `join` returns. If `join` returns null, returns at once. A return at once leaves the core to a runner.
 void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   const std::uint64_t begun = now_ns();
   if (pool().leaves_a_core()) {
@@ -238,8 +239,8 @@ bool DirectPlacement::advise(ChainRun& run) noexcept {
   do {
     if (ordinal >= queue_.admitted()) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
-  // Relaxed, because only the number is exchanged. The queue published the buffer, and the buffer stays because it
-  // waits for its advice.
+  // For the exchange, relaxed order is enough. `queue_.admitted()` has already made the buffer visible to this thread,
+  // and the buffer stays because it waits for its advice.
   BatchBuffer& buffer = queue_.at(ordinal);
   if (buffer.valid != 0) detail::runtime::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
   finish(buffer, 1);
@@ -283,8 +284,8 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
   return true;
 }
 
-// Reports to the pool that samples took long, and whether the runner waited in that time. Waiting for a core does not
-// count.
+// Reports to the pool that samples took long, and whether the runner waited since `runner.blocked` was last set.
+// Waiting for a core does not count.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
   pool().note_long(blocked != std::exchange(run.runner.blocked, blocked));

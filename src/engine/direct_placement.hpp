@@ -66,7 +66,9 @@ class DirectPlacement final : public Placement {
   std::optional<Error> order_error_;  // reported after the admitted batches were delivered
   Error spare_ = no_memory();         // made in advance, in case memory for an error is missing later
 
-  std::uint64_t delivered_ns_ = 0;  // when wait() last returned a batch; used only by the consumer
+  // When `wait` last returned a batch. Not updated while runners leave a core to the consumer. Used only by the
+  // consumer.
+  std::uint64_t delivered_ns_ = 0;
 };
 
 }  // namespace penstock::detail::runtime

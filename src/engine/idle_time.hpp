@@ -27,7 +27,7 @@ class IdleTime {
     bool ended = true;        ///< nothing will be issued any more, so the time is not counted
     Idle why = Idle::caller;  ///< why runners are idle; if `next` becomes ready, the reason is Idle::caller from that
                               ///< moment on
-    /// The batch that the caller takes next; null: `why` does not end when a batch becomes ready.
+    /// The batch that the caller takes next. Null if `why` stays the reason even when a batch becomes ready.
     const BatchBuffer* next = nullptr;
   };
   /// How runners spent their time: nanoseconds, summed over all runners.
@@ -41,8 +41,8 @@ class IdleTime {
   /// Starts counting time.
   void begin(std::uint64_t now) noexcept;
   void change(std::uint64_t now, const IdleState& to) noexcept;
-  /// Returns whether all runners were busy and still are. If so, `change` need not be called, which saves reading the
-  /// clock.
+  /// Returns whether all runners were busy and still are, and `runners` and `ended` are the same as before. If so,
+  /// `change` need not be called, which saves reading the clock.
   bool still_busy(const IdleState& to) const noexcept {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }

@@ -13,8 +13,8 @@ struct Monitor {
 
   std::mutex mutex;
   std::condition_variable changed;
-  // The following members have a cache line without the mutex, because runners read them for each sample, and the
-  // consumer locks the mutex several times per batch.
+  // The next three members share no cache line with the mutex. Runners read them often, and would be slowed
+  // down by the consumer, which locks the mutex several times per batch.
   alignas(64) std::atomic<bool> paused{true};  ///< runners should leave, and nothing is issued
   std::atomic<bool> stopped{false};            ///< permanently stopped
   /// The consumer waits for a batch. Sequentially consistent, like the states of buffers: either the consumer sees that
@@ -23,10 +23,10 @@ struct Monitor {
   std::atomic<bool> waiting{false};
   alignas(64) bool closed = false;  ///< the run is closed; guarded by the mutex
 
-  // Relaxed: a runner that sees the pause late only makes one more sample, for which `seek` waits under the mutex. The
-  // consumer must see the pause if a sample was cut short by a stop. The stop was requested after `paused` was set, and
-  // the cut sample was subtracted from its buffer's `left` (release). So the consumer, which finds the buffer ready
-  // (acquire), sees `paused`.
+  // For runners, relaxed order is enough. A runner that sees the pause late only makes one more sample, and `seek`
+  // waits under the mutex until that sample is done. The consumer must see the pause if a sample was cut short by a
+  // stop. The stop was requested after `paused` was set, and the cut sample was subtracted from its buffer's `left`
+  // (release). So the consumer, which finds the buffer ready (acquire), sees `paused`.
   bool is_paused() const noexcept { return paused.load(std::memory_order_relaxed); }
 
   /// Wakes the waiting threads after a change that was made without the mutex. Locks the mutex once, so that a thread

@@ -22,7 +22,7 @@
 namespace penstock::detail::runtime {
 
 /// How samples get to their rows. There are two ways. DirectPlacement makes each sample in its row. ReorderedPlacement
-/// makes a sample in an entry. The sample's row is known when all samples before it are finished.
+/// makes a sample in an entry, because the sample's row is known only when all samples before it are finished.
 ///
 /// A placement issues work when buffers become free, and its runners do the work. It admits batches to the queue in
 /// order. A batch becomes ready when all its parts are done.
@@ -95,7 +95,7 @@ class Placement : public PoolWork {
   virtual std::optional<Idle> why_idle() noexcept = 0;
   /// Returns why a runner has nothing to do. REQUIRES: no buffer is free, and the admitted batches have no work left.
   Idle why_no_batch() const noexcept;
-  /// Starts runners up to their limit, unless the run is paused. Any runner and the consumer may call this.
+  /// Starts runners up to their limit, unless the run is paused or closed. Any runner and the consumer may call this.
   void wake_pool() noexcept;
 
   const RunSetup& setup_;

@@ -43,7 +43,7 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
   if (!stalled()) return reordered_->why_idle();
-  // If runners stall although the ring has room, `ends_` is full until the caller takes the end of an epoch.
+  // If runners stall although the ring has room, `ends_` is full. So they wait for the caller to take an epoch's end.
   if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
   return why_no_batch();
 }
@@ -97,7 +97,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
 }
 
 void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
-  // Parts that no runner does: rows that the batch does not have, and the closing.
+  // The parts that `rows_copied` does not count: rows without a sample, and the closing of the batch.
   const auto parts = static_cast<std::uint32_t>(1 + rows_ - buffer.valid);
   for (std::uint64_t row = buffer.valid; row < buffer.rows; ++row) ring_.clear_row(buffer, row);
   {

@@ -32,7 +32,7 @@ struct ChainCounts {
 struct RunCounts {
   ChainCounts samples, parents, reads;      ///< chains of samples, of shared records, and of a stream's records
   StepCounts loads;                         ///< cost of loads of blocks and of advice to the source
-  std::uint64_t measured = 0, wall_ns = 0;  ///< measured chains, and the estimated time of all chains
+  std::uint64_t measured = 0, wall_ns = 0;  ///< number of measured chains; estimated time of all chains
   std::uint64_t made = 0;  ///< samples and shared records that the cache did not have; 0 without a cache
   std::uint64_t kept = 0;  ///< samples that have a row or will get one
   std::uint64_t copied_bytes = 0;
@@ -51,7 +51,8 @@ struct MeasuredTimes {
   std::vector<MeasuredSample> last;  ///< the last times of each runner
 };
 
-/// Memory of a run: how many of each kind there are, and the bytes of each or of the largest.
+/// Memory of a run: how many batches, entries and shared records there are. The bytes are those of each of them or of
+/// the largest one.
 struct MemoryTotals {
   std::size_t depth = 0, buffer_bytes = 0;  ///< batches in the ring
   std::size_t entries = 0, entry_bytes = 0;

@@ -155,7 +155,7 @@ void RunnerPool::help(Lock& lock) noexcept {
 }
 
 // Decides whether the consumer works as a runner. If no ChainRun is free, opens one only if fewer than `threads()` are
-// open. Otherwise, the consumer gets a ChainRun only after a runner has left.
+// open. If that many are open, the consumer gets a ChainRun only after a runner has left.
 ChainRun* RunnerPool::join_anew(bool busy) noexcept {
   Lock lock(monitor_.mutex);
   look_at_samples();

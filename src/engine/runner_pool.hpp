@@ -95,7 +95,7 @@ class RunnerPool {
   /// when `look_at_waits` is due, or after `longest` if that is sooner. Otherwise the time is 1 ms. If runners are
   /// still missing after 1 ms and there is work, this thread does a piece of work. It continues until `ready` returns
   /// true, a runner works, no work is left, or the run is paused or has failed. Runners may not come if an application
-  /// limits or uses the executor's threads, or if its only thread waits here.
+  /// limits or uses the executor's threads, or if the executor's only thread waits here.
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
@@ -181,7 +181,7 @@ class RunnerPool {
   unsigned running_ = 0, runners_ = 0;  ///< `runners_`: tasks that have a ChainRun. `running_`: these tasks, tasks that
                                         ///< still open one, and the consumer while it helps or opens one
   unsigned threads_seen_ = 0;           ///< the most runners at one time, including the consumer as a runner
-  std::uint64_t busy_ns_ = 0;           ///< summed busy time, minus the start time of each running runner (wraps)
+  std::uint64_t busy_ns_ = 0;           ///< summed busy time, minus the start time of each runner that works (wraps)
 };
 
 }  // namespace penstock::detail::runtime

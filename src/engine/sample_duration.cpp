@@ -5,9 +5,9 @@
 
 namespace penstock::detail::runtime {
 
-// Takes averages over a few milliseconds. Even one long sample can make the average of thousands of samples long. If
-// samples that counted as short turn out to be long, the result changes at once. If there are more runners than cores,
-// their times include waiting for a core, so the sum is multiplied by cores / runners.
+// Takes each average over only a few milliseconds, because one long sample can make even the average of thousands of
+// samples long. If samples that counted as short turn out to be long, the result changes at once. If there are more
+// runners than cores, their times include waiting for a core, so the sum is multiplied by cores / runners.
 void SampleDuration::look(std::uint64_t now, std::uint64_t busy_ns, std::uint64_t samples,
                           std::uint64_t at_once) noexcept {
   constexpr std::uint64_t least = 64, after_a_wait_ns = 200'000'000;

@@ -80,8 +80,8 @@ void make_tile(const ResampleWork& work, std::uint64_t image, std::int32_t top, 
   if (tile.blank())
     for (std::int32_t thread = 0; thread < Tile::threads; ++thread) tile.write_zeros(thread);
   if (!tile.has_pixels()) return;
-  // A GPU does not clear this memory, so it is filled with ones here. As on a GPU, only `write_zeros_around` writes the
-  // zeros that `add` needs.
+  // A GPU does not clear this memory, so the host fills it with ones instead of zeros. Then the zeros that `add` needs
+  // must come from `write_zeros_around`, as on a GPU.
   alignas(16) std::uint32_t between[Tile::cells];
   std::fill(std::begin(between), std::end(between), ~std::uint32_t{0});
   for (std::int32_t thread = 0; thread < Tile::threads; ++thread) Tile::write_zeros_around(thread, between);

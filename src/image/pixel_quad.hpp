@@ -233,8 +233,9 @@ struct QuadNumbers<PixelWork::Result::f32> {
   }
 };
 
-/// Four consecutive numbers of the result. In a planar result, they are channel `group` of the four pixels. Otherwise
-/// the four pixels have 4 * `channels` consecutive numbers, of which these are number 4 * group and the next three.
+/// Four consecutive numbers of the result, made from the four pixels of `quad`. In a planar result, they are channel
+/// `group` of the pixels. Otherwise, they are number 4 * group and the next three of the pixels' 4 * `channels`
+/// numbers.
 template <bool planar, int channels>
 struct ScaledGroup {
   const QuadBytes<channels>& quad;

@@ -13,9 +13,9 @@
 namespace penstock::detail {
 
 /// A tile of the window that an image's ResampleOp keeps. A block of `threads` threads makes the tile. Functions with a
-/// parameter `thread` do the part of that thread. The tile takes the input's columns in stretches. For each stretch,
-/// `make_rows` does the first pass and keeps its rows in memory. Then `add` adds these rows to the sums of the second
-/// pass. All sums are sums of integers, so the order of the additions does not change the result.
+/// parameter `thread` do only that thread's part of the work. The tile takes the input's columns in stretches. For each
+/// stretch, `make_rows` does the first pass and keeps its rows in memory. Then `add` adds these rows to the sums of the
+/// second pass. All sums are sums of integers, so the order of the additions does not change the result.
 template <int channels>
 class ResampleTile {
  public:
@@ -175,8 +175,8 @@ class ResampleTile {
     const std::uint8_t* at = in_ + start * op_.stride + column * channels;
     if (op_.columns < 4)
       return make_narrow_group(at, (op_.columns - static_cast<std::int32_t>(column)) * channels, y, inputs, to);
-    // Nothing may be read after the end of the box. So the last four pixels are read from an earlier column, and `back`
-    // of them are skipped.
+    // No word that lies wholly after the end of the box may be read. So the last four pixels are read from an earlier
+    // column, and `back` of them are skipped.
     const std::uint32_t end = static_cast<std::uint32_t>(op_.columns), back = column + 4 > end ? column + 4 - end : 0;
     at -= back * channels;
     std::uint32_t words[channels], pixels[4];
@@ -195,9 +195,9 @@ class ResampleTile {
       if (i >= back) to[i - back] = pixels[i];
   }
 
-  /// Sums the weighted inputs of four pixels. A word has the sums of two bytes: the weights add up to 65536, so no sum
-  /// exceeds 16 bits. A word also has room for two products of a byte and 8 bits of a weight. So a weight is multiplied
-  /// in two steps: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
+  /// Sums the weighted inputs of four pixels. A word has the sums of two bytes: the weights add up to at most 65536, so
+  /// no sum exceeds 16 bits. A word also has room for two products of a byte and 8 bits of a weight. So a weight is
+  /// multiplied in two steps: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
   PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
                                 std::uint32_t (&words)[channels]) const {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
@@ -232,7 +232,7 @@ class ResampleTile {
     }
   }
 
-  /// Like the rest of `make_group`, but byte by byte, for boxes of fewer than four columns.
+  /// Makes the pixels of `make_group` byte by byte, for boxes of fewer than four columns.
   PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t bytes, std::int32_t y,
                                               std::int32_t inputs, std::uint32_t* to) const {
     const bool wide = rows_.wide != 0;

@@ -6,8 +6,9 @@
 
 namespace penstock::detail {
 
-/// Which box of one image of a batch is resampled, and how the kept window of the resampled box is written. A kernel
-/// needs this operation and the image's ResampleTables. Plain data; if all members are zero, the result is zeros.
+/// The operation on one image of a batch: says which box of the image is resampled, and how the kept window of the
+/// resampled box is written. A kernel also needs the image's ResampleTables. Plain data. If all members are zero, the
+/// result is zeros.
 struct alignas(16) ResampleOp {
   std::uint64_t first = 0;             ///< the image's byte at which the box begins
   std::uint64_t stride = 0;            ///< bytes from a row of the image to the next row

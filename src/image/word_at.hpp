@@ -7,8 +7,8 @@
 #include <penstock/extend/host_device.hpp>
 
 /// Keeps a kernel's compiler from unrolling the next loop. Put this before a loop that a kernel seldom enters, or that
-/// has few turns. An unrolled loop would fill the instruction cache. If the threads of a warp take different numbers of
-/// turns, they would also diverge.
+/// has few turns. An unrolled loop fills the instruction cache. In it, threads of a warp that take different numbers of
+/// turns also diverge.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_ROLLED _Pragma("unroll 1")
 #else

@@ -20,8 +20,8 @@ class CachedReader final : public ReaderModel {
       : cache_(std::move(cache)), reader_(std::move(reader)), recalled_(cache_->open_reader()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
-    // If the cache had the record when the engine asked `blocks_of`, no blocks were lent for it. If the record must be
-    // made after all, `reader_` finds its blocks by itself.
+    // If the cache had the record when the engine asked `blocks_of`, the list of lent blocks is empty. It is not passed
+    // on, so that `reader_` loads the record's blocks by itself.
     if (const auto lent = lent_.take(index); lent && (!lent->blocks.empty() || lent->failure != nullptr))
       reader_->lend(index, lent->blocks, lent->failure);
     reader_->read(index, out);

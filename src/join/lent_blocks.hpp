@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// Keeps the blocks that were lent to a join's reader for its next record.
+/// Keeps the blocks that were lent to a reader for its next record, until it lends them to a reader of its own.
 class LentBlocks {
  public:
   struct Lent {

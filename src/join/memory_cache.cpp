@@ -144,8 +144,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   MemoryResource& memory_;
   std::size_t header_ = 0;
   std::unique_ptr<CachedRecord*, Free> entries_;
-  // Relaxed is enough: each addition sees all earlier additions, so the records that are kept never exceed the limit.
-  // `entries_` publishes the records.
+  // Relaxed order is enough here. Each addition to `used_` sees all earlier additions, so the kept records never exceed
+  // the limit. Other threads see the bytes of a record through `entries_`, which has release and acquire order.
   std::atomic<std::size_t> used_{0};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> full_{false};

@@ -108,7 +108,8 @@ ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, ClassMatchin
   return joined_classes(of_parts);
 }
 
-// Cuts a long name. A join's name includes the names of its parts, so names of joins of joins would grow without limit.
+// Cuts a long name. A join's name includes the names of its parts. Without cuts, names of joins of joins would grow
+// without limit.
 std::string short_name(const std::string& name) {
   constexpr std::size_t longest = 60;
   if (name.size() <= longest) return name;

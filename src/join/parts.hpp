@@ -60,8 +60,8 @@ class Parts : public ForwardedRecords {
 
  protected:
   std::uint64_t identity_of_parts() const;
-  /// Returns the groups of each part. Makes them from the part's keys if the part has no groups of its own. Returns an
-  /// empty list if no part has groups of its own. @throws like `groups_of`.
+  /// Returns the groups of each part. Returns an empty list if no part has groups of its own. If only some parts have
+  /// them, makes the groups of each other part from its keys. @throws like `groups_of`.
   std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
   /// Returns which part a block comes from, and the block's number in that part.
   PartRecord locate_block(std::uint64_t block) const;

@@ -160,7 +160,8 @@ std::optional<KeyMismatch> compare_keys(const SourceModel& first, const SourceMo
       return KeyMismatch{i, std::move(a), std::move(b)};
     if (!by_last_part) by_last_part = KeyMismatch{i, std::move(a), std::move(b)};
   }
-  // If both sources have keys with folders, a key without a folder is a different key.
+  // Two keys of which only one has a folder match by their last parts if one source has no folders. If both sources
+  // have folders, the first such pair is a mismatch.
   return folders_in_first && folders_in_second ? by_last_part : std::nullopt;
 }
 

@@ -24,7 +24,7 @@ struct Part {
   std::size_t first;          // slot of the part's first field in the join
   const BlockModel* blocks;   // null if the part has no blocks
   std::uint64_t first_block;  // number of the part's first block in the join
-  // For each record of the join, the index of its record in the part. Empty if both indices are always equal.
+  // For each record of the join, the index of the part's record. Empty if each index is the record's index in the join.
   std::vector<std::uint64_t> indices;
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
@@ -163,7 +163,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_; }
-  // Returns none for a part with `indices`, because its consecutive records are not consecutive in the join.
+  // Returns none for a part with `indices`, because its consecutive records may not be consecutive in the join.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);
     if (!part.indices.empty()) return std::nullopt;
@@ -256,7 +256,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     }
   }
 
-  // Describes the part's record in the error, and makes it an error of the join's record.
+  // Adds the description of the part's record to the error. Returns the result as an error of the join's record.
   Error as_record(Error error, const Part& part, std::uint64_t index, std::optional<std::size_t> slot = {}) const {
     const std::uint64_t own = part.record(index);
     try {
@@ -288,7 +288,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   std::vector<std::string> notes_;
   std::uint64_t size_ = 0, identity_ = 0, blocks_ = 0;
   bool wants_advice_ = false;
-  std::size_t keyed_ = 0;  // number of the first part with keys
+  std::size_t keyed_ = 0;  // number of the first part with keys; the number of parts if no part has keys
 };
 
 }  // namespace

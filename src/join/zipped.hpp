@@ -17,8 +17,8 @@ struct SideBySide {
   std::string kind;            ///< the stage's name: "zip" or "pair"
   std::vector<ZipPart> parts;  ///< at least one
   std::uint64_t size = 0;
-  /// For each part, a list with the index of the part's record for each record of the join. The list is empty if both
-  /// indices are always equal.
+  /// For each part, a list with the index of the part's record for each record of the join. The list is empty if each
+  /// index is the record's index in the join.
   std::vector<std::vector<std::uint64_t>> indices;
   std::vector<std::string> notes = {};
 };

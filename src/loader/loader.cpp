@@ -40,7 +40,8 @@ Loader& Loader::operator=(Loader&& other) noexcept {
   return *this;
 }
 Loader::~Loader() {
-  // In a forked child there are no threads to join, and threads that exist only in the parent may hold locks.
+  // In a forked child, does not destroy `impl_`. There are no threads to join, and threads that exist only in the
+  // parent may hold locks.
   if (impl_ != nullptr && !impl_->here()) static_cast<void>(impl_.release());
 }
 

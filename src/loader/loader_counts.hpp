@@ -70,7 +70,7 @@ class LoaderCounts {
   mutable std::mutex mutex_;
   // Guarded by the mutex, because any thread may make a report:
   DeliveryCounters counters_;
-  std::optional<CoreTime> cores_first_, cores_last_;  // at the first call of `next()`, and at the end of an epoch
+  std::optional<CoreTime> cores_first_, cores_last_;  // read at the first call of `next()`, and at an epoch's end
   std::optional<CountsSoFar> begin_;            // the counts from which reports begin, after tuning changed a setting
   std::optional<CountsSoFar> lately_, latest_;  // the last two kept counts; `lately_` is the older
 };

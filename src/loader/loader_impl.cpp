@@ -112,8 +112,8 @@ void Loader::Impl::check(std::span<const StreamRef> streams) const {
   delivery_->check(streams);
 }
 
-// In a forked child no runner exists that could be stopped, and a thread that exists only in the parent may hold the
-// mutex.
+// Does nothing in a forked child. No runner exists there that could be stopped, and a thread that exists only in the
+// parent may hold the mutex.
 void Loader::Impl::stop() noexcept {
   if (here()) delivery_->stop();
 }

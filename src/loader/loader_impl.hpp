@@ -42,10 +42,11 @@ class Loader::Impl {
 
   /// Begins the next epoch. Discards the rest of the current epoch, if an epoch is being read.
   void begin_epoch();
-  /// Discards the rest of the current epoch if the epoch was begun, ended by an error, or continued from a state after
-  /// its beginning. Otherwise does nothing.
+  /// Discards the rest of the current epoch if it was begun, if an error ended it, or if the loader resumed from a
+  /// state inside it. Otherwise does nothing.
   void end_epoch();
-  /// Returns whether the current epoch goes on. `of_epoch`: the epoch's number, for the error.
+  /// Returns whether the epoch goes on that began when `beginnings()` was `beginning`. `of_epoch`: that epoch's number,
+  /// for the error.
   /// @throws Error(invalid_argument) if another epoch was begun or restored since `beginnings()` returned `beginning`.
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 
@@ -113,7 +114,8 @@ class Loader::Impl {
   Cursor cursor_;                      // cursor after the last delivered batch
   std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
   detail::runtime::EpochOutcome outcome_;
-  // Delivered batches and samples, including batches and samples before a resume.
+  // `step_`: delivered batches. `samples_`: samples so far, also dropped bad samples, but not samples that a filter
+  // left out. Both include what was counted before a resume.
   std::uint64_t step_ = 0, samples_ = 0;
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;

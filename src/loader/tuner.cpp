@@ -114,7 +114,8 @@ void Tuner::decide(bool better, double before, double after) {
 
 void Tuner::go_on() {
   phase_ = Phase::base;
-  // Requires several windows in a row, because the caller may need more time for its first batches than for later ones.
+  // One window in which the caller hardly waits does not end tuning, because the caller may need more time for its
+  // first batches than for later ones.
   calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
   if (calm_ >= most_calm)
     return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");

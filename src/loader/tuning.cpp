@@ -81,12 +81,13 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   std::uint64_t idle_ns = 0;
   for (const std::uint64_t ns : t.idle.idle_ns) idle_ns += ns;
   w.in_work = t.idle.all_ns == 0 ? 0 : 1 - share_of(idle_ns, t.idle.all_ns);
-  // Only one sample in 64 is measured. If the window has no measured sample, uses the whole run.
+  // Only a small part of the samples is measured. If the window has no measured sample, uses the whole run.
   w.waiting = waiting_of(t.wall_ns != 0 ? t : totals);
   if (totals.blocks.loads == 0) return w;
   w.saved_by_blocks =
       share_of(t.loads.cpu_ns + t.loads.wait_ns, t.busy_ns) * share_of(t.blocks.saved_by_double, t.blocks.loads);
-  // Memory that was never full may have room for all blocks.
+  // Memory that was never full may have room for all blocks. So as long as the window loads blocks and there may be
+  // more memory, the share is known only after as many bytes were loaded as fill the memory `times` times.
   constexpr std::uint64_t times = 3;
   filled_bytes_ += t.loads.bytes;
   w.blocks_known = t.blocks.loads == 0 || filled_bytes_ / times >= block_limit_ ||

@@ -62,7 +62,7 @@ class Tuning {
   std::uint64_t last_ns_ = 0;   // when the last batch was delivered; 0: no batch was delivered
   std::uint64_t to_skip_ = 0;   // how many of the next batches may have been made with earlier settings
   std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // counts of the window
-  std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // counts of all windows
+  std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // counts of all batches so far
   bool waits_for_memory_ = false;     // a change waits, because memory that the last change gave up is still in use
   std::uint64_t waited_batches_ = 0;  // batches that were delivered during this wait
   std::size_t block_limit_ = 0;

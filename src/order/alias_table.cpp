@@ -4,7 +4,8 @@
 namespace penstock::detail {
 
 // Column i begins with weights[i] times the number of columns as its chances, and must end with exactly `sum_` chances.
-// A column with too few is filled up from a column with too many. With integers, nothing is left over.
+// A column with too few is filled up from a column with enough, which may then have too few itself. With integers,
+// nothing is left over.
 AliasTable::AliasTable(std::span<const std::uint64_t> weights) {
   const std::size_t n = weights.size();
   for (const std::uint64_t weight : weights) sum_ += weight;

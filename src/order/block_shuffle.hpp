@@ -30,8 +30,9 @@ class Blocks {
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
   /// Returns a number, at least 1. That many positions, from `position` on, have consecutive records.
   using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
-  /// Returns the blocks as ranges of positions in the result of fixed orders. `positions`: size of the result.
-  /// `records_at` finds the records at positions of the result. `last_order` is the order that the error message names.
+  /// Returns the blocks as ranges of positions in the result of the orders before the shuffle. These orders must be the
+  /// same in each epoch. `positions`: size of the result. `records_at` and `run_at` describe the records at positions
+  /// of the result. `last_order` is the order that the error message names.
   /// @throws Error(invalid_argument) if the records of a block are not neighbours in the result.
   Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;

@@ -92,8 +92,8 @@ struct DistinctDraws {
   std::string describe() const { return description; }
 };
 
-// `members`: the records of the first class, then of the next, and so on; classes ascend. `ends`: where each class ends
-// in `members`.
+// The records of each class. `members` has all records, sorted by class. `ends` has, for each class, the index in
+// `members` after its last record.
 struct Classes {
   std::vector<std::uint64_t> members, ends;
 };

@@ -26,9 +26,9 @@ struct EpochKey {
 template <class Table>
 class EpochTables {
  public:
-  static constexpr std::size_t max_entries = 64;  ///< a small number, because entries are searched one by one
-  static constexpr std::size_t max_bytes = 64u
-                                           << 20;  ///< bytes of all tables together; the two used last are always kept
+  static constexpr std::size_t max_entries = 64;       ///< a small number, because entries are searched one by one
+  static constexpr std::size_t max_bytes = 64u << 20;  ///< the most bytes that all tables have together
+  /// This number of tables, those that were used last, are kept even if they exceed `max_bytes`.
   static constexpr std::size_t always_kept = 2;
 
   template <class Build>

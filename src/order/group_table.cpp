@@ -11,7 +11,8 @@
 
 namespace penstock::detail {
 
-// The source is read without the lock, because its code is not ours and may take long.
+// Reads the source without the lock, because its code may be a user's and may take long. So two threads may both make
+// the table. The table that is made first is kept.
 std::shared_ptr<const GroupTable> LazyGroupTable::of(const SourceModel& source, const std::string& stage) {
   {
     const std::lock_guard lock(mutex_);

@@ -12,13 +12,13 @@
 namespace penstock::detail {
 
 /// Returns the source's own groups; empty if it has none. @throws Error(invalid_argument) of `stage` if the ends of the
-/// groups do not ascend to the source's size.
+/// groups do not ascend to the source's size; and what the source throws.
 std::vector<Group> known_groups(const SourceModel& source, const std::string& stage);
 
 /// Calls `give(name, first record, number of records)` for each run of records of one group, in order. Uses the
 /// source's own groups. If the source has none, a record's group is the part of its key before the last '/'.
-/// @throws Error(invalid_argument) of `stage` like `known_groups`, or if the source has no groups and no keys, or if a
-/// key has no '/'; and what the source throws.
+/// @throws like `known_groups`; and Error(invalid_argument) of `stage` if the source has no groups and no keys, or if a
+/// key has no '/'.
 void for_each_group(const SourceModel& source, const std::string& stage,
                     const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
 

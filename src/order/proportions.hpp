@@ -19,8 +19,8 @@ class Proportions {
   std::size_t parts() const noexcept { return before_.size() - 1; }
 
   /// Shares out the draws [begin, end). Calls f(part, first, last), in order, for each part that gets any of these
-  /// draws. The part gets its own draws [first, last), counted from its first draw of all. REQUIRES: `end` is below
-  /// 2^63.
+  /// draws. `first` is the number of draws that the part got before `begin`, and `last` the number that it got before
+  /// `end`. REQUIRES: `end` is below 2^63.
   template <class F>
   void share(std::uint64_t begin, std::uint64_t end, F f) const {
     share(0, parts(), begin, end, f);

@@ -62,7 +62,8 @@ std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
 }
 
 std::uint64_t SampleOrder::replacement(const Place& place) const {
-  static constexpr std::uint64_t key = 0x7265706c616365;  // "replace" in ASCII; the keys of stages are hashes
+  static constexpr std::uint64_t key =
+      0x7265706c616365;  // "replace" in ASCII; stages' keys are hashes, and unlikely to be this
   Rng rng(seed_, key, place);
   OrderPoint point{place.epoch, rng.below(size_)};
   resolve({&point, 1});

@@ -187,11 +187,11 @@ class PartsNearShares {
   }
 
   // Moves each group to the part where it reduces the distance most. Visits large groups first, so that small groups
-  // can even out what large groups leave. A part with share 0 is never the best choice, because another part has too
-  // little if any part has too much. Returns whether a group was moved.
+  // can even out what large groups leave. A part with share 0 is never the best choice: a group leaves only a part that
+  // has too much of its values, and then another part has too little of them. Returns whether a group was moved.
   bool move_each() {
-    // A move must gain at least this much per record. That is more than the rounding errors of the sums, so the moves
-    // end.
+    // A move must gain more than this per record. Rounding errors of the sums are smaller, so each move really reduces
+    // the distance, and the moves end.
     constexpr double least_gain = 1e-9;
     bool moved = false;
     for (std::size_t group = 0; group < parts_.size(); ++group) {

@@ -16,7 +16,7 @@ namespace penstock::detail {
 /// A part of a split by group that gives each value of a field its share.
 struct StratifiedGroups {
   Runs records;
-  std::string said;  ///< the part's numbers of groups and records and the value farthest from its share, in words
+  std::string said;  ///< in words, how many groups and records the part has, and which value is farthest from its share
 };
 
 /// Returns the part `options.part`. `labels`: each record's value of the field `options.stratify`. See `split` for what

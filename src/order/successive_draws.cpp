@@ -18,9 +18,9 @@ struct Candidate {
   }
 };
 
-// Returns an exponential variate by von Neumann's method (1951). It needs no logarithm, whose last bit would depend on
-// the C library. If a sequence of uniform numbers begins with u, its first descending run has an odd length with
-// probability e^-u.
+// Returns an exponential variate by von Neumann's method (1951). The method needs no logarithm. The last bit of a
+// logarithm depends on the C library. If a sequence of uniform numbers begins with u, its first descending run has an
+// odd length with probability e^-u.
 double exponential(Rng& rng) noexcept {
   for (double whole = 0;; ++whole) {
     const std::uint64_t first = rng.u64();

@@ -26,8 +26,8 @@ void check_weights(std::span<const double> weights, std::string_view stage) {
 std::vector<std::uint64_t> integer_weights(std::span<const double> weights, unsigned bits) {
   if (std::ranges::all_of(weights, [&](double w) { return w == weights.front(); }))
     return std::vector<std::uint64_t>(weights.size(), 1);
-  const double largest =
-      *std::ranges::max_element(weights);  // divides by the largest weight, because the sum of the weights may overflow
+  // Divides all weights by the largest one before they are added, because their own sum may overflow.
+  const double largest = *std::ranges::max_element(weights);
   double sum = 0;
   for (const double w : weights) sum += w / largest;
   const double scale = static_cast<double>(std::uint64_t{1} << bits);

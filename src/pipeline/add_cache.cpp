@@ -63,7 +63,8 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
   for (const BoundStage& stage : data.stages)
     say("stage " + stage.label, (stage.options.empty() ? "" : stage.options + ", ") + "version " +
                                     std::to_string(stage.version) + " -> " + stage.out.to_string());
-  // The check decides which samples are bad, and the cache does not keep bad samples.
+  // The check decides which samples are bad, and the cache does not keep bad samples. So a check that differs from the
+  // default belongs to the key.
   const CheckOptions check = data.check_value(), usual;
   if (check.verify != usual.verify || check.max_sample_bytes != usual.max_sample_bytes)
     say("check", std::string(check.verify ? "verifies" : "does not verify") + ", fields of at most " +

@@ -37,7 +37,8 @@ class BatchPositions {
       return {position / data_->size, position % data_->size, 0, 0};
     return {epoch, position, 0, 0};
   }
-  /// Writes the source indices of the positions from `first` on. The positions may continue in the next pass.
+  /// Writes the source indices of the positions from `first` on. If `Rank::steps_per_epoch` is set, the positions may
+  /// continue in the next pass.
   /// @throws what orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
 

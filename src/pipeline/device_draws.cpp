@@ -156,8 +156,8 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at) {
   std::vector<ImageOp> ops;
   std::optional<Error> first;
-  // No stage is likely to ask for these sides. A resize to the size of the image does nothing, so it would hide that a
-  // later stage can't follow a resize.
+  // No stage is likely to resize to these sides. If a stage resized to the size that the image has already, it would do
+  // nothing, and so hide that a later stage can't follow a resize.
   for (const Size size : {Size{509, 521}, Size{4099, 4093}, Size{65521, 65519}, Size{61, 67}}) try {
       compose_row(program, 0, {}, shapes_to_try(program, size), ops, at);
       return ops;

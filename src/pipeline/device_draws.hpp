@@ -42,7 +42,8 @@ class DrawRoom {
 
 /// Tries the image stages after `batch` with images of several sizes, until a size suits the stages. Returns an ImageOp
 /// for each step. The ImageOp has an operation if the step is of kind `image` and its result has one size. Otherwise
-/// the ImageOp is empty. Sets `at` to the label of the current stage, for error messages.
+/// the ImageOp is empty. Sets `at` to the label of the current stage, for error messages. Sets `at` to null before it
+/// throws an Error, because that error names its stage already.
 /// @throws what the stages throw; and Error(unsupported) if the stages can't be one operation.
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
 

@@ -16,8 +16,8 @@ std::string why_no_batch(const PipelineData& data) {
   if (data.size == 0)
     return never + "of " + std::to_string(data.source_size) + " records the orders leave none" +
            (data.orders.empty() ? "" : " (the last one is " + data.orders.back().label + ")");
-  // Filters and the policy `drop` can only reduce the number of samples. A flat_map may make more samples, and bounds
-  // may make smaller batches.
+  // Filters and the policy `drop` can only reduce the number of samples. But a flat_map may make more samples, and
+  // bounds may make smaller batches. With these, a batch may come.
   const std::uint64_t rows = data.batch->rows;
   if (data.batch->options.tail != Tail::drop || data.size >= rows || data.flat_maps || data.bounded) return {};
   return never + "an epoch has " + std::to_string(data.size) + (data.size == 1 ? " sample" : " samples") + " for the " +

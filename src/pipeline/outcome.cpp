@@ -43,7 +43,7 @@ void Attempts::failed(Error error) {
   ++place_.attempt;
   try {
     index_ = data_.sample_order().replacement(place_);
-  } catch (...) {  // an order that fails affects more than one sample
+  } catch (...) {  // ends the run, because an order that fails affects more than one sample
     end(current_error().with_index(index_));
   }
 }

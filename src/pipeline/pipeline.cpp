@@ -48,7 +48,7 @@ std::uint64_t Pipeline::fingerprint() const { return detail::facts_of(*data_).fi
 
 void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
   if (!data_->orders.empty())
-    detail::check_not_forked();  // at the fork, a runner may have held the lock of an order's tables
+    detail::check_not_forked();  // in a forked process, the lock of an order's tables may be held for ever
   if (data_->source->is_stream())
     throw Error(Errc::invalid_argument, "a stream's records come in its own order").with_source(data_->source->name());
   if (first > data_->size || out.size() > data_->size - first)

@@ -34,7 +34,7 @@ class PipelineBuilder {
   void set_seed(std::uint64_t seed, const std::string& stage);
 
   // -- orders --
-  /// Adds an order. `label`: the order's text in plan(). Default (empty): the order's own description.
+  /// Adds an order. `label`: the order's text in plan(). If it is empty, the text is the order's name and description.
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {});
   /// @throws Error(invalid_argument) if batches end with their groups and the policy for bad samples uses stand-ins,
   /// which would come from other groups.

@@ -160,7 +160,7 @@ void add_policies(FactList& list, const PipelineData& data) {
   list.add(static_cast<std::uint64_t>(policy.policy));
   list.add(policy.max_count);
   list.add(static_cast<std::uint64_t>(policy.max_share * 1e9));
-  // The default is left out, so that states without this option still match.
+  // Leaves out the default, so that states of versions without this option still match.
   const bool bounds_row = policy.max_in_row != ErrorPolicy().max_in_row;
   if (bounds_row) list.add(policy.max_in_row);
   const char* const names[] = {"fail", "replace", "mask", "drop"};
@@ -177,7 +177,7 @@ void add_policies(FactList& list, const PipelineData& data) {
     list.add_text("steps");
     list.add(rank.steps_per_epoch);
     std::string words = std::to_string(rank.steps_per_epoch) + " steps an epoch";
-    if (data.reordered()) {  // otherwise all ranks are at the same position
+    if (data.reordered()) {  // ranks are at different positions, so a state fits only one rank
       list.add(static_cast<std::uint64_t>(rank.rank));
       list.add(static_cast<std::uint64_t>(rank.world));
       words += ", rank " + std::to_string(rank.rank) + " of " + std::to_string(rank.world);
@@ -227,7 +227,7 @@ std::vector<JobFact> sample_facts_of(const PipelineData& data) {
   add_stream_window(list, data);
   const bool drops = data.policy_value().policy == OnError::drop;
   list.say("bad samples (on_error)", drops ? "dropped" : "none");
-  // The check decides which samples are bad, and bad samples are not stored.
+  // If bad samples are dropped, the store depends on the check, because the check decides which samples are bad.
   if (drops) list.say("check", words_of(data.check_value()));
   list.say("seed", std::to_string(data.seed_value()));
   std::vector<JobFact> facts = list.take().facts;

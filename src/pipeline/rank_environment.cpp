@@ -74,7 +74,7 @@ Rank Rank::from_environment() {
   ask(mpich);
   // Slurm's variables are ignored if MPI or torchrun started this process, because Slurm does not count the
   // processes that these launchers start. If `RANK` and `WORLD_SIZE` are set, Slurm's two variables count only if both
-  // are set, because the shell of an allocation has only one of the two.
+  // are set, because the shell of a Slurm allocation has only one of them.
   const bool has_mpi = is_set(open_mpi) || is_set(mpich);
   const bool launched = has_mpi || (found && std::getenv("TORCHELASTIC_RUN_ID") != nullptr);
   if (!launched && (!found || is_set(slurm))) ask(slurm);

@@ -72,8 +72,8 @@ class BatchFiller {
 
   /// Returns the open batch, or null.
   BatchBuffer* batch() const noexcept { return batch_; }
-  /// Opens the next batch. Returns false if there is no free buffer, or if the batch is the epoch's last and there is
-  /// no room for the epoch's end.
+  /// Opens the next batch. Returns false if there is no free buffer. With `Rank::steps_per_epoch`, also returns false
+  /// if the batch is the epoch's last and there is no room for the epoch's end.
   bool open() noexcept;
   /// Returns whether the open batch takes the row.
   bool admits(const BatchBounds::Item& item) const noexcept { return bounds_.admits(fill_, item); }
@@ -84,10 +84,11 @@ class BatchFiller {
   void count(const BatchBounds::Item& item) noexcept { bounds_.add(fill_, item); }
   /// Returns whether the open batch has the full number of rows, or at least `enough_bytes` bytes.
   bool full() const noexcept { return batch_->valid == rows_ || bounds_.enough(fill_); }
-  /// Returns the counts of the open batch or, if no batch is open, the counts that go to the next batch.
+  /// Returns the counts of the open batch. If no batch is open, returns the counts that go to the next batch or to the
+  /// epoch's end.
   SampleCounts& tally() noexcept { return batch_ != nullptr ? static_cast<SampleCounts&>(*batch_) : carried_; }
   /// Notes the failure of the sample that `tally()` counts next. Only the first `max_listed` failures of a `tally()`,
-  /// and failures with `must` set, keep their errors.
+  /// and failures with `must` set, keep their errors. After `list_all_bad`, all failures keep them.
   void note_bad(Error error, bool fatal, bool must) noexcept;
   /// Sets the cursor after the open batch, if a batch is open.
   void advance(const Cursor& next) noexcept;

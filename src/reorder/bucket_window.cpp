@@ -10,7 +10,7 @@
 namespace penstock::detail::runtime {
 
 namespace {
-constexpr std::uint64_t key = 0x6275636b6574;  // "bucket" in ASCII; keys of stages are hashes, so no stage has this key
+constexpr std::uint64_t key = 0x6275636b6574;  // "bucket" in ASCII; stages' keys are hashes, and unlikely to be this
 }
 
 BucketWindow::BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds)

@@ -56,7 +56,7 @@ class PositionIssuer {
   Positions positions_;
   const std::uint64_t chunk_;             // the most positions that are issued together
   std::vector<std::uint64_t> indices_;    // source indices of the positions that are issued together
-  std::atomic<std::uint64_t> wanted_{1};  // how many positions are issued next: `chunk_`, or the rest of the epoch
+  std::atomic<std::uint64_t> wanted_{1};  // positions to issue next: `chunk_`, or `positions_.left()` if that is less
 };
 
 }  // namespace penstock::detail::runtime

@@ -61,13 +61,13 @@ class RecordSamples {
   const bool from_stream_;
   const std::uint64_t run_records_;
 
-  // Only the runner that retires changes these members. It may read them relaxed, because the flag that lets one runner
-  // at a time retire orders the changes.
+  // Only the runner that retires changes these members. Only one runner at a time retires, and a flag ensures this. The
+  // flag also puts the changes in order, so the runner that retires may read the members with relaxed order.
   std::atomic<std::uint64_t> entries_issued_{0};
   std::atomic<std::uint64_t> run_begin_{0};  // number of the current run's first record
   std::atomic<std::uint64_t> run_seen_{0};   // how many records of the current run have arrived
   std::atomic<bool> run_known_{
-      false};  // all records of the current run have arrived; the end of an epoch shortens a run
+      false};  // all records of the current run have arrived; an epoch's end or a fatal failure shortens a run
   std::uint64_t run_size_ = 0, run_given_ = 0, run_number_ = 0;
   bool ends_run_ = false;  // the current run is followed by an end of the epoch or by a fatal failure
   bool begun_ = false;     // some samples of the current record may already have entries

@@ -12,9 +12,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Returns the number of positions in which one rank has `passes` times as many samples as there are records. A record
-// that is early in one pass may be late in the next pass, and at a different rank. If filters keep k records, the
-// probability that a rank gets none of the k records in these positions is e^(-passes k).
+// Returns a number of positions, counted over all ranks. Each rank has `passes` times as many of these positions as
+// there are records. One pass is not enough, because a record that is early in one pass may be late in the next pass,
+// and at a different rank. If filters keep k records, and each pass is shuffled, the probability that a rank gets none
+// of the k records in these positions is about e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.rank_value().world);
@@ -146,8 +147,8 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   }
 }
 
-// Ends the run if more than `max_in_row` consecutive samples of a stream fail. Otherwise, if all samples of an endless
-// stream failed, no batch would ever report the errors.
+// Ends the run if more than `max_in_row` consecutive samples of a stream fail. Without this check, an endless stream of
+// which all samples fail would never report the errors, because no batch would come.
 void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   if (!stream_ || entry.outcome.fatal) return;
   // `failed_in_row_` is set only when the entry is retired, because an entry that must wait is checked again.
@@ -165,7 +166,8 @@ void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   }
 }
 
-// The quota is also checked when a batch is delivered. But if no sample survives, no batch is delivered.
+// Returns whether the entry ends the run, by a failure or because too many samples are bad. The quota for bad samples
+// is also checked when a batch is delivered. But if no sample survives, no batch is delivered.
 bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   const bool too_many =
       entry.outcome.bad && !told_before() && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
@@ -196,8 +198,8 @@ ReorderBuffer::RetireResult ReorderBuffer::retire_one(ReorderEntry& entry, Move&
   return survives ? RetireResult::moves : RetireResult::leaves;
 }
 
-// Opens a batch if the entry needs one. Returns false if the entry must wait for a buffer, or for room for its epoch's
-// end.
+// Closes the open batch if it does not admit the entry's row. Opens a batch if the entry needs one. Returns false if
+// the entry must wait for a buffer, or for room for its epoch's end.
 bool ReorderBuffer::make_room(const ReorderEntry& entry, bool ends_run) noexcept {
   const bool is_row = entry.outcome.kept && !window_;
   if (is_row && !ends_run && filler_.batch() != nullptr && !filler_.admits(item_of(entry))) close();
@@ -222,7 +224,8 @@ void ReorderBuffer::tally(ReorderEntry& entry, bool ends_run) noexcept {
   if (entry.outcome.filtered) ++filler_.tally().filtered;
 }
 
-// Ends the run. Delivers a batch with the samples before the entry, and with the entry's error.
+// Ends the run. Closes the open batch, which has the samples before the entry, and reports the entry's error with it.
+// The samples of an incomplete bucket window are not delivered.
 void ReorderBuffer::end_run(ReorderEntry& entry) noexcept {
   if (entry.outcome.fatal) filler_.note_bad(std::move(*entry.outcome.fatal), true, true);
   if (entry.broken) filler_.tally().unreported = true;

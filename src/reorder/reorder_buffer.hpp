@@ -129,8 +129,8 @@ class ReorderBuffer {
   BatchBuffer* open_batch_buffer() const noexcept { return filler_.batch(); }
 
  private:
-  // What a step of retiring did. `waits`: nothing, because no buffer is free, or the end of an epoch can't be reported
-  // yet. `leaves`: something, but no row moves to a batch. `moves`: a row moves to its batch.
+  // What a step of retiring did. `waits`: it did nothing, because no buffer is free, or the end of an epoch can't be
+  // reported yet. `leaves`: it did something, but no row moves to a batch. `moves`: a row moves to its batch.
   enum class RetireResult : std::uint8_t { waits, leaves, moves };
   RetireResult retire_one(ReorderEntry& entry, Move& move) noexcept;
   RetireResult emit(Move& move) noexcept;
@@ -171,8 +171,9 @@ class ReorderBuffer {
 
   alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest sample that is not retired
   std::atomic<std::uint64_t> kept_{0};
-  // A failure ended the run, or the run's last batch was closed, so later samples are ignored. Relaxed: only the thread
-  // that retires sets and needs the flag. Another thread that sees the flag late only tries to retire once more.
+  // A failure ended the run, or the run's last batch was closed, so later samples are ignored. Relaxed order is enough,
+  // because only the thread that retires sets and needs the flag. Another thread that sees the flag late only tries to
+  // retire once more.
   std::atomic<bool> halted_{false};
 
   // Set if `bucket` puts samples together by length.

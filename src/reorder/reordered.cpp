@@ -30,7 +30,8 @@ std::size_t ReorderedWork::entry_bytes(const PipelineData& data) {
 }
 
 std::size_t ReorderedWork::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
-  // If the sizes or groups of samples end batches, batches may have far fewer rows than their limit.
+  // If the sizes or groups of samples end batches, batches may have far fewer rows than their limit. Then fewer entries
+  // are enough.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
   const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / entry_bytes(data) : batch;

@@ -69,14 +69,15 @@ class ReorderedWork {
   void reset(const Cursor& cursor, const QuotaCount& count);
   /// Returns whether a runner has something to do. Any thread.
   bool has_work() noexcept;
-  /// Returns why runners have no work while batches have room. Returns nullopt if nothing more will be issued, or if
-  /// further samples are ignored. Any thread.
+  /// Returns why runners have no work while batches have room. Returns nullopt if runners don't wait for
+  /// blocks, and nothing more will be issued or further samples are ignored. Any thread.
   std::optional<Idle> why_idle() noexcept;
   /// Does a piece of the work. Returns false if there was no work.
   bool step(ChainRun& run) noexcept;
   /// Returns whether the next shared record is waiting for the consumer to decide which of its samples are skipped.
-  /// Only the consumer calls this and `answer`.
+  /// Any thread.
   bool asks() noexcept { return samples_ && samples_->asks(); }
+  /// Lets the consumer decide for all waiting records. Only the consumer calls this.
   void answer() noexcept { samples_->answer(); }
   /// Returns the buffer being filled, or null. Call only while no runner works.
   BatchBuffer* open_batch_buffer() const noexcept { return buffer_.open_batch_buffer(); }

@@ -27,7 +27,7 @@ class LentReader {
   ChainRun &from_, &to_;
 };
 
-// Appends values whose size differs between samples to the memory of the entry's row.
+// Gives memory of the entry's row to fields whose rows differ in size.
 class WaitingRowOutlet final : public RowOutlet {
  public:
   explicit WaitingRowOutlet(WaitingRow& row) noexcept : row_(row) {}

@@ -36,7 +36,7 @@ class StreamReader {
   /// Starts at `cursor`. If the stream is shuffled, `cursor` must be at the first record of a run. Call only while no
   /// runner works.
   void reset(const Cursor& cursor) noexcept;
-  /// Returns whether there is room for a record. Any thread.
+  /// Returns whether there is a record to read and room for it, and no runner reads. Any thread.
   bool can_read() noexcept;
   /// Reads up to 8 records. Reads no record if another runner reads, and stops early if runners should stop. Returns
   /// the number of records, including failures and ends of epochs.

@@ -26,8 +26,8 @@ struct WaitingRow {
   std::vector<RaggedRow> varying;  ///< address and shape of each field that is not dense
 };
 
-/// All waiting rows of a run, in one block of memory. A row belongs to an entry, waits in the bucket window, or is
-/// spare.
+/// All waiting rows of a run. One allocation holds their fields with fixed addresses. A row belongs to an entry, waits
+/// in the bucket window, or is spare.
 class WaitingRows {
  public:
   /// `owned`: number of rows that belong to entries. `spare`: number of further rows. `append_limit`: most bytes in one

@@ -41,8 +41,8 @@ ChainCounts runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
   return step == 0 && chain.data().source->is_stream() ? t.reads : t.parents;
 }
 
-// Returns the work of one step, estimated for all chains from the measured chains. `kept`: number of samples over which
-// the costs are divided.
+// Returns the work of one step. Estimates the work of all the step's runs from the runs that were measured. `kept`:
+// number of samples over which the costs are divided.
 StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t step, double kept) {
   const StepCounts& measured = t.steps[step];
   const ChainCounts runs = runs_of(chain, t, step);
@@ -227,7 +227,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const CountsS
   const RunTotals& t = run.totals;
   const DeliveryCounters& c = run.delivered;
   Report r;
-  // If there are fewer runners than the plan has, tuning chose the number.
+  // If there are fewer runners than the plan has, tuning chose the number. Then no more runners are wanted.
   r.threads_wanted = t.threads < engine.setup().plan.threads ? t.threads : engine.setup().plan.wanted_threads;
   r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);

@@ -22,8 +22,8 @@ double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
   return static_cast<double>(sorted.back().sample_ns) * 1e-9;
 }
 
-// Returns whether loading blocks takes more than half of the first stage's time. Advice to the source is part of that
-// time.
+// Returns whether loading blocks takes more than half of the first stage's time. The first stage's time includes advice
+// to the source.
 bool loads_take_longest(const Report& r, const RunTotals& t) {
   double loads = 0, ns = 0;
   for (const MeasuredSample& load : t.load_times.run) {
@@ -68,8 +68,8 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
     sum.readings += reading.weight;
     sum.ns += ns;
   }
-  // Requires several measured readings per file on average. If each record is a file of its own, files are not
-  // compared.
+  // Compares files only if they have several measured readings on average. If each record is a file of its own, files
+  // usually have fewer.
   constexpr std::uint64_t enough_each = 4;
   if (files.size() < 2 || named < enough_each * files.size()) return;
   for (const auto& [name, sum] : files)

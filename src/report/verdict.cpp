@@ -325,7 +325,7 @@ std::string main_wait_words(const WaitShare& wait) {
   return "";
 }
 
-// Makes the verdict if runners wait for a large part of their work, in the source or in a stage.
+// Makes the verdict if runners spend a large part of their working time waiting, in the source or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
   constexpr double lock_share = 0.6;
   const WaitShare wait = main_wait(r);
@@ -432,7 +432,8 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   const bool idle_matters = (matters(idle.share) || (idle.why == Idle::stream && idle.share >= min_idle)) &&
                             rate_without(r, idle) >= 1.1 * r.samples_per_s;
   const double for_caller = idle_share(r, Idle::caller) + idle_share(r, Idle::leases);
-  // The caller's thread asks the order too, when it releases a batch. That time is not in `consumer_wait_share`.
+  // The caller's thread asks the order too, when it releases a batch. That time is not in `consumer_wait_share`. So the
+  // order is checked before that share.
   if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller))
     return {Bound::order, idle_words(r, idle)};
   if (r.consumer_wait_share < 0.1 || (for_caller > 0.5 && r.consumer_wait_share < 0.3)) return by_caller(r, rates);

@@ -24,7 +24,8 @@ class BatchBounds {
   /// Error(schema_mismatch) if the field whose tokens are limited is a scalar.
   BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
-  /// Returns the largest number of rows that a batch can have. The sizes of its samples may end a batch earlier.
+  /// Returns the largest number of rows that a batch can have. The sizes or groups of samples may end a batch
+  /// earlier.
   std::uint64_t rows() const noexcept { return rows_; }
   /// Returns whether rows differ in size, and a limit on bytes or tokens ends batches.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }

@@ -39,9 +39,9 @@ struct BatchBuffer : BatchInfo {
   std::vector<RowPlace> places;  ///< place of each row, if the engine keeps places
   std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
   std::atomic<std::uint64_t> ready_ns{0};  ///< when the buffer became ready; 0: it is not ready
-  /// Memory ran out, so that a bad row or `overflow` could not even be reported. Relaxed: a runner sets `broken` before
-  /// it subtracts its part from `left` (release). The runner that subtracts the last part reads `broken` after that
-  /// (acquire).
+  /// Memory ran out, so that a bad row or `overflow` could not even be reported. All accesses are relaxed, because
+  /// `left` orders them. A runner sets `broken` before it subtracts its part from `left` (release). The runner that
+  /// subtracts the last part (acquire) then reads `broken`.
   std::atomic<bool> broken{false};
   BatchArena arena;
   std::mutex overflow_mutex;  ///< guards `overflow` while the buffer is filled

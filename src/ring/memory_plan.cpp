@@ -27,7 +27,7 @@ std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
 }
 
 std::string mib(std::size_t bytes) {
-  // Rounded numbers in a message would not add up.
+  // Only whole MiB are given as MiB, because the rounded numbers of a message would not add up.
   return bytes == 0 || bytes % (1u << 20) != 0 ? std::to_string(bytes) + " bytes"
                                                : std::to_string(bytes >> 20) + " MiB";
 }
@@ -154,7 +154,7 @@ class HostShares {
     // A device keeps the staging memory of rows that differ in size until the run ends, so the depth is not raised.
     if (r_.device.rows_bytes != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
-    // Rows that differ in size already get the rest of the pinned limit.
+    // Rows that differ in size already get the rest of the pinned limit, so no pinned memory is left for more batches.
     if (r_.append_buffer != 0) return plan_.depth;
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
@@ -257,8 +257,9 @@ class HostShares {
     if (plan_.threads < r_.threads) note(std::to_string(plan_.threads), "runners", std::to_string(r_.threads));
   }
 
-  // If some fields have rows that differ in size, these fields get half of the rest. Each row of a buffer and each
-  // waiting sample gets the same number of bytes.
+  // Shares out the bytes that remain after needs and raises. If some fields have rows that differ in size, these fields
+  // get half of these bytes: the same number for each row of a buffer and for each waiting sample. Runners and shared
+  // records get the other bytes.
   void share_out() {
     const std::size_t left = r_.max_memory_bytes - needs() - more_scratch() - (plan_.growth ? plan_.growth->bytes : 0);
     const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
@@ -269,7 +270,8 @@ class HostShares {
     const std::size_t rows = static_cast<std::size_t>(r_.rows);
     const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.reorder.held : 0;
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
-    // With a device, the same rows are in the ring and in the staging memory.
+    // With a device, these rows need memory twice: in the ring, and where they are packed for the copy. Each of these
+    // two memories gets half of the bytes.
     plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
     if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.device.count, "max_memory_bytes");
     plan_.entry_limit = r_.reorder.append_row + each;
@@ -285,7 +287,8 @@ class HostShares {
 
 MemoryPlan plan_memory(const MemoryRequest& r) {
   MemoryPlan plan;
-  // The caller has one batch, one batch is ready, and the other batches have at least two rows per runner.
+  // By default the caller has one batch, one batch is ready, and at least two batches are being filled. Together, the
+  // batches being filled have at least two rows per runner, unless that takes more than 4,096 batches in all.
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   plan.depth =
       r.depth != 0 ? std::max(r.depth, min_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));

@@ -24,7 +24,7 @@ struct DeviceRequest {
 
 /// What a reordered pipeline needs for samples on their way to a batch.
 struct ReorderRequest {
-  std::size_t row_bytes = 0;   ///< bytes of a sample that waits for its row in a batch
+  std::size_t row_bytes = 0;   ///< bytes that a waiting sample needs for fields with fixed addresses, and for notes
   std::size_t append_row = 0;  ///< the least bytes that a sample needs for fields whose rows differ in size
   std::size_t held = 0;        ///< number of samples that wait outside the entries
   /// Return, for a number of runners, the number of entries and the number of shared records.

@@ -18,7 +18,8 @@ struct QuotaCount {
 /// Returns whether there are more bad samples than the policy allows. `count` includes the latest bad sample.
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept;
 
-/// How many errors of bad samples a batch keeps. Further bad samples are only counted.
+/// How many errors of bad samples a batch keeps. Further bad samples are only counted, unless
+/// `RunSetup::lists_all_bad` is set.
 inline constexpr std::size_t max_listed = 1000;
 
 /// Counts bad samples in order, as batches are delivered. Ends the run if the policy requires it.
@@ -27,8 +28,8 @@ class BadSampleLedger {
   explicit BadSampleLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
   /// Counts the bad samples of a batch before it is delivered. `delivered_before`: number of samples before this batch.
-  /// `unlisted`: bad samples after the first `max_listed`. @throws the batch's first fatal error in order, or
-  /// Error(quota_exceeded) at the first sample beyond the quota.
+  /// `unlisted`: how many bad samples came after the first `max_listed` and are not in `bad`. @throws the batch's first
+  /// fatal error in order, or Error(quota_exceeded) at the first sample beyond the quota.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }

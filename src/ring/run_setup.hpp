@@ -31,7 +31,7 @@ struct RunSetup {
   std::vector<PositionRange> ranges = {};
   std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: whether devices do its decoding
   std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: no timeline is kept
-  RecordSkips* skips = nullptr;  ///< which samples of shared records are skipped; null: no samples are skipped
+  RecordSkips* skips = nullptr;              ///< decides which samples of shared records are skipped; null: none
 };
 
 }  // namespace penstock::detail::runtime

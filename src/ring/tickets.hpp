@@ -22,11 +22,12 @@ inline std::uint64_t tickets_at_once(std::uint64_t sample_ns, std::uint64_t most
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most);
 }
 
-/// Numbers the samples to be made, in order. Runners take tickets. The code that admits batches raises the limit, which
-/// is the only back-pressure. Any thread may call each function except `reset`.
+/// Numbers the samples to be made, in order. Runners take tickets below a limit. The code that makes room for samples
+/// raises the limit, which is the only back-pressure. Any thread may call each function except `reset`.
 class Tickets {
  public:
-  /// `takers`: the largest number of threads that take tickets at the same time.
+  /// `rows`: tickets of one batch. In a reordered pipeline, all entries count as one batch. `takers`: the largest
+  /// number of threads that take tickets at the same time.
   explicit Tickets(std::uint64_t rows, std::uint64_t takers = 1) : rows_(rows) {
     returned_.reserve(static_cast<std::size_t>(takers));
   }
@@ -88,8 +89,8 @@ class Tickets {
   std::atomic<std::uint64_t> returned_runs_{0};
   std::mutex mutex_;
   std::vector<TicketRun> returned_;
-  // Relaxed: `next_` gives out each number once and orders nothing. `limit_` publishes the data of a number, because a
-  // runner takes a number only after it saw a higher limit.
+  // `next_` is accessed relaxed, because it only gives out each number once. `limit_` publishes the data of a number,
+  // because a runner takes a number only after it saw a higher limit.
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

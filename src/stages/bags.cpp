@@ -43,7 +43,7 @@ void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   }
 }
 
-// The class of the record at a position. Errors name the record.
+// The class of a record, and the record's position. Errors find the record by its position.
 struct PositionLabel {
   std::int64_t label;
   std::uint64_t position;

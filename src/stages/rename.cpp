@@ -23,7 +23,8 @@ class RenameStep final : public SelectStep {
   RenameStep(const BoundStage& stage, std::string old_name, std::string new_name)
       : SelectStep(stage), from_(std::move(old_name)), to_(std::move(new_name)) {}
 
-  // Takes the order of fields from `before`, because image steps may have been moved after this step.
+  // Takes the order of fields from `before`, because the compiler may have put this step in front of earlier image
+  // steps.
   void follow(const Schema& before) override {
     std::vector<Field> renamed(before.begin(), before.end());
     for (Field& field : renamed)

@@ -200,7 +200,8 @@ class ImageEncoderSuite {
     });
   }
 
-  // Encodes with a file that throws, and with scratch that throws. Checks that their errors come through.
+  // Encodes with a file that throws, and with scratch that throws. Checks that their errors come through. An encoder
+  // that needs no scratch may succeed with the latter.
   void fail(std::size_t i) {
     const PixelMemory memory(shapes_[i], 0, 0, std::byte{0x11});
     constexpr std::string_view contract = "an error of the file, or of memory, comes through";

@@ -43,8 +43,8 @@ struct StoreView {
   std::size_t bytes;
 };
 
-/// How the memory of a record is prepared before the record is made. `content`: fills the memory. `destinations`:
-/// values of fixed shape get destinations. The record must be the same with every preparation.
+/// How the memory of a record is prepared before the record is made. The memory is filled with `content`. If
+/// `destinations` is true, fields of fixed shape get destinations. The record must be the same with every preparation.
 struct Preparation {
   std::byte content{0xa5};
   bool destinations = true;
@@ -84,14 +84,14 @@ class GuardedCells final : public penstock::detail::Cells {
   std::size_t made_ = 0;  // values that were made without a destination
 };
 
-/// Calls `act`, which must make a record in `cells`, and checks the record. Returns a copy of it, or its failure.
-/// `jpeg`: see `check_stored_jpeg`.
+/// Calls `act`, after which a record must be in `cells`, and checks the record. Returns a copy of it, or its failure.
+/// `jpeg`: see `check_stored_jpeg`. The evidence begins with `who`.
 Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
                    const ImageDecoder* jpeg = nullptr);
 
 /// Returns at most `most` of the indices below `size`, in ascending order; `most` = 0 means 1. If `size` is larger than
-/// `most`, the result is the first index, the last, and indices spread between them. If `most` is 1, it is the first
-/// alone.
+/// `most`, the result is the first index, the last, and indices spread between them. If `most` is 1, the result is the
+/// first index alone.
 std::vector<std::uint64_t> spread(std::uint64_t size, std::uint64_t most);
 
 }  // namespace penstock::testing

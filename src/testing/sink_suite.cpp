@@ -39,8 +39,8 @@ struct Interruption {
 
 constexpr std::string_view beside = "samples of one record are stored beside each other";
 
-// Makes two samples of each record. The two differ in the first field that has bytes or is a whole number, if there is
-// such a field.
+// Makes two samples of each record. They differ in one field: the first that is a scalar of i64, or one-dimensional,
+// not empty and of u8. If there is no such field, the samples are equal.
 struct Twice {
   static bool is_bytes(const Field& field) { return field.dtype == DType::u8 && field.shape.rank() == 1; }
   static bool is_number(const Field& field) { return field.dtype == DType::i64 && field.shape.rank() == 0; }
@@ -185,7 +185,8 @@ class SinkSuite {
     const auto stored = store.schema.find(schema_[slot].name);
     return stored && store.schema[*stored] == schema_[slot] ? stored : std::nullopt;
   }
-  // Returns item `i` as the undisturbed run stored it. Mistakes of the undisturbed run are findings already.
+  // Returns item `i`, with the values that the undisturbed run stored. A field that the store lacks or changes has the
+  // value that was put. Mistakes of the undisturbed run are findings already, so they are not reported again.
   Record as_stored(std::size_t i) const {
     Record record = records_[i];
     for (std::size_t slot = 0; slot < schema_.size(); ++slot)
@@ -306,7 +307,8 @@ class SinkSuite {
                  " are there";
         }))
       return;
-    // Keys may put records, and the samples of one record, into a different order.
+    // A store may order its records by their keys, so the samples may be in another order than they were put. Each pair
+    // is therefore looked up among all records, and its samples may be in either order.
     std::vector<bool> found(records_.size());
     for (std::size_t i = 0; i < whole->records.size(); i += 2) {
       const Record &a = whole->records[i], &b = whole->records[i + 1];
@@ -365,7 +367,7 @@ class SinkSuite {
   Findings findings_;
   std::vector<SinkItem> numbers_;
   std::vector<Record> records_;
-  std::set<std::string> began_;  // stores into which items were put
+  std::set<std::string> began_;  // stores into which an earlier run may have put items
   std::optional<Store> whole_;
 };
 

@@ -90,8 +90,8 @@ class StageSuite {
     findings_.check(differs.empty(), contract, [&] { return name(p) + ", " + when + ": " + differs; });
   }
 
-  // Waits for a runner. If runners begin late, the caller makes samples, but this suite must check samples that runners
-  // make.
+  // Waits until a runner has begun, but not much longer than 2 seconds. Until a runner begins, the caller makes
+  // samples, but this suite must check samples that runners make.
   static void await_runner(const Loader& loader) {
     for (int ms = 0; ms < 2000 && loader.report().threads_seen == 0; ++ms)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -10,8 +10,8 @@
 
 namespace penstock::testing {
 
-/// Checks that an image's stored JPEG keeps its promises. `whole`: the pixels of the whole image. `jpeg`: decode_jpeg
-/// with default options; null: the stored JPEG is not decoded. The evidence begins with `who`.
+/// Checks that an image's stored JPEG keeps its promises. `whole`: the pixels of the whole image. `jpeg`: the decoder
+/// of decode_jpeg with default options; null: the stored JPEG is not decoded. The evidence begins with `who`.
 void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDecoder* jpeg, Findings& findings,
                        const std::string& who);
 

@@ -111,7 +111,8 @@ class StreamSuite {
                       [&] { return "epoch " + std::to_string(epoch) + " goes on when it is asked again"; });
   }
 
-  // Reads `count` records from number `first` on and compares them with the records of the first reading.
+  // Reads the next `count` records and compares them with the records of the first reading. The stream must stand at
+  // record `first` of the epoch.
   void compare(StreamModel& stream, std::uint64_t epoch, std::size_t first, std::size_t count,
                std::string_view contract, const std::string& when) {
     const Epoch& of = epochs_[static_cast<std::size_t>(epoch)];

@@ -33,14 +33,14 @@ FinishedCells::Bytes FinishedCells::take(ChainRun& run) {
     cells[slot].writable = run.cells[slot].writable;
     all += bytes_of(slot);
   }
-  // Frees this object's memory if an earlier sample was much larger. Unused memory would not be counted while the new
-  // sample waits.
+  // Frees this object's memory if an earlier sample was much larger. Otherwise much unused memory would be held, and
+  // not counted, while the new sample waits.
   if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
   if (arena_)
     arena_->reset();
   else
     arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-  // Takes the scratch itself if the values are not small and fill more than half of the scratch.
+  // Takes the scratch itself if the values are not small and have more than half as many bytes as the scratch.
   const bool takes_memory = all >= worth_taking_bytes && run.arena.capacity() < 2 * all;
   if (takes_memory) arena_->swap_memory(run.arena);
   for (std::size_t slot = 0; slot < cells.size(); ++slot) {

@@ -16,8 +16,9 @@ namespace penstock::detail::runtime {
 inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
 
 /// Keeps a finished sample's values while its runner makes the next sample. Takes the runner's scratch if the values
-/// have at least 4,096 bytes and fill more than half of the scratch. Otherwise copies the values. Scratch that is not
-/// taken is reused for the next sample, so it stays in the core's cache.
+/// have at least 4,096 bytes, and more than half as many bytes as the scratch. Then only values outside the scratch are
+/// copied. If the scratch is not taken, all values are copied. The runner then uses the scratch for the next sample, so
+/// it stays in the core's cache.
 class FinishedCells final : public Cells {
  public:
   struct Bytes {

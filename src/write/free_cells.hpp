@@ -14,7 +14,7 @@ namespace penstock::detail::runtime {
 /// `small_finished_bytes` bytes. One thread at a time may use it.
 class FreeCells {
  public:
-  /// `most`: the largest number of FinishedCells.
+  /// `most`: the largest number of FinishedCells that are ever kept at a time. The caller must not add more.
   explicit FreeCells(std::size_t most) { free_.reserve(most); }
 
   /// Returns one of the kept FinishedCells, or null if none is kept.

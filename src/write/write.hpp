@@ -48,8 +48,9 @@ class WriteRun {
   WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options);
 
   const WriteOptions& options() const noexcept { return options_; }
-  /// The following functions call the sink. @throws whatever the sink throws, as an Error that names the sink. If the
-  /// error concerns one sample, it also names that sample.
+  /// The functions from `work_on` to `finish` call the sink. @throws whatever the sink throws, as an Error that names
+  /// the sink. If the error concerns one sample, it also names that sample. `commit` and `commit_if_due` also throw
+  /// whatever the caller's `progress` throws.
   void work_on(const SinkThreads& threads);
   void open();
   bool has_some();
@@ -84,8 +85,8 @@ class WriteRun {
 };
 
 /// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both open
-/// the sink. write_samples() first does everything else that can fail before the first sample. write_reordered() makes
-/// the engine only after it has opened the sink.
+/// the sink. write_samples() opens it after everything else that can fail before the first sample. write_reordered()
+/// opens it before it makes the engine.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

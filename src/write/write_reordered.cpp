@@ -30,9 +30,9 @@ namespace {
 constexpr unsigned ring_depth = 3;  // one batch whose rows are put, one that is ready, one that is filled
 constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
-// The number of entries, and the largest number of rows in a batch. If all samples have the same size, entries and ring
-// together have at most `max_waiting_bytes`. Exception: there are at least 4 entries per thread, and one row per batch.
-// If samples differ in size, a batch ends when it has `batch_bytes`, a share of `max_waiting_bytes`.
+// The number of entries, and the largest number of rows and bytes in a batch. If all samples have the same size,
+// entries and ring together have at most `max_waiting_bytes`. They have more if 4 entries per thread and one row per
+// batch need more. If samples differ in size, a batch ends when it has `batch_bytes`, a share of `max_waiting_bytes`.
 struct Sizes {
   std::size_t entries;
   std::uint64_t rows;
@@ -113,7 +113,7 @@ class RowCells final : public Cells {
 };
 
 // Skips samples that the sink already has. If asking about a sample fails, that sample and the later samples of its
-// record are not skipped here. Asking fails again before the sample is put.
+// record are not skipped here. Before they are put, the sink is asked again, and an error is thrown then.
 class WriteSkips final : public RecordSkips {
  public:
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
@@ -157,7 +157,7 @@ void tell_of_skipped(WriteRun& run) {
 constexpr std::uint64_t missing_at_once = 1u << 16;
 
 // Returns up to `missing_at_once` positions from `position` on that the sink lacks. Moves `position` to the first
-// position that was not looked at. Counts samples that the sink has as skipped.
+// position that was not looked at. Each sample that the sink has is counted as skipped.
 std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data, std::uint64_t& position) {
   WriteItems items(data);
   std::vector<PositionRange> missing;
@@ -168,7 +168,7 @@ std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data,
       SinkItem item = items.at_position(position);
       items.name(item);
       there = run.has(item);
-    } catch (...) {  // what failed fails again when this sample is made or put
+    } catch (...) {  // the sample counts as missing: what failed fails again when it is made or put
     }
     if (there) {
       ++run.progress.done;
@@ -211,8 +211,8 @@ class Putting {
     }
     return true;
   }
-  // Counts the skipped, filtered and bad samples of a batch, or of an engine's end. For a batch, call it after `put`,
-  // because it throws if a bad sample ends the run.
+  // Counts the skipped, filtered and bad samples of a batch, or those after an engine's last batch. For a batch, call
+  // it after `put`, because it throws if a bad sample ends the run.
   void account(SampleCounts& counts) {
     const std::uint64_t dropped = counts.bad.size() + counts.unlisted;
     if (counts.unreported) throw no_memory();

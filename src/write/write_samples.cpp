@@ -79,8 +79,8 @@ class SampleWriting {
     if (ahead_ || position_ == size_) window_.end();
   }
 
-  // Sets the item's key. If the source can't give a key and the policy drops bad samples, admits the item as a bad
-  // sample and returns false.
+  // Sets the item's key. If the source throws an error that concerns only this record, and the policy drops bad
+  // samples, admits the item as a bad sample and returns false. Throws other errors.
   bool name(SinkItem& item) {
     try {
       items_.name(item);
@@ -93,9 +93,10 @@ class SampleWriting {
     }
   }
 
-  // Call for each sample. Subtracts time in which the run only skips samples from the measured time. `there`: the sink
-  // has the present sample. The time since the previous call is subtracted if the sink has the samples of both calls
-  // and the window was empty at both. Reads the clock only if the sink has the present sample and the window is empty.
+  // Call for each sample that has a key. Subtracts from the measured time the time in which the run only skips samples.
+  // `there`: the sink has the present sample. The time since the previous call is subtracted if the sink has the
+  // samples of both calls and the window was empty at both. Reads the clock only if the sink has the present sample and
+  // the window is empty.
   void add_untimed(bool there) noexcept {
     if (!there || !window_.empty()) {
       passing_since_ = 0;
@@ -153,8 +154,8 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
-  // The time at which the previous sample was found in the sink. 0 if the sink lacked that sample, if the source gave
-  // no key for it, or if samples were in work.
+  // The time at which the previous sample was found in the sink. 0 if the sink lacked that sample, if the source failed
+  // to give its key, or if samples were in work.
   std::uint64_t passing_since_ = 0;
 
   // An error of the order, of the keys or of the sink. It is thrown after the samples before the failed one are stored.

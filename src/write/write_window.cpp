@@ -17,7 +17,7 @@ namespace penstock::detail::runtime {
 namespace {
 
 // By default, the window has room for `most_a_thread` samples per thread, so that runners continue while the sink
-// commits. More than `fewest_a_thread` of them are begun only while all finished samples together are small.
+// commits. More than `fewest_a_thread` samples per thread are begun only while all finished samples together are small.
 constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
 // Runners begin with this much scratch, so that samples with small values need little memory.
 constexpr std::size_t first_scratch_bytes = 4096;
@@ -137,7 +137,8 @@ std::size_t WriteWindow::take(Lock& lock) {
 }
 
 // Makes samples on the caller's thread instead of waiting, if samples are short. The caller can't know beforehand that
-// a sample is long. Finished samples wait for such a sample, but the caller makes no further sample after it.
+// a sample is long. While the caller makes a long sample, finished samples wait. After it, the caller makes no further
+// sample.
 void WriteWindow::work_along(Lock& lock) noexcept {
   lock.unlock();
   const FloatMode standard;
@@ -201,8 +202,9 @@ void WriteWindow::help(ChainRun& run) noexcept {
   if (has_work()) make_one(run, lock, false);
 }
 
-// Makes one sample. If `wakes` is true, first unlocks the mutex and then wakes the caller, so that the caller need not
-// wait for the mutex. Returns whether the caller should be woken after this sample.
+// Makes one sample with the mutex unlocked. If `wakes` is true, wakes the caller before it makes the sample, but only
+// after it has unlocked the mutex, so that the caller need not wait for the mutex. Returns whether the caller should be
+// woken after this sample.
 bool WriteWindow::make_one(ChainRun& run, Lock& lock, bool wakes) noexcept {
   WriteEntry& entry = queue_.begin();
   entry.values = free_cells_.take();

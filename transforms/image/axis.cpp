@@ -16,7 +16,7 @@ T* array(Scratch& scratch, std::size_t n) {
 }
 
 // Makes integer weights from the differences of rounded running sums. So the integer weights add up to `one`, whatever
-// the exact weights are. A weight above the largest T becomes the largest T.
+// the exact weights are. There is one exception: a weight above the largest T becomes the largest T.
 template <class T>
 void quantise(const double* exact, int n, double total, std::int32_t one, T* out) {
   const double unit = one / total;

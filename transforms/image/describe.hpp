@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that stages share. A number has the fewest digits that read back as the same value, so that a text names a
-// setting exactly.
+// Texts that stages share. A number has the fewest digits that read back as the same value, so that a text shows an
+// option exactly.
 #pragma once
 
 #include <array>

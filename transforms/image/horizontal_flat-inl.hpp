@@ -26,8 +26,8 @@ HWY_INLINE std::size_t flat_groups(const Axis& axis, int channels) {
   return (static_cast<std::size_t>(axis.count) * static_cast<std::size_t>(channels) + 15) / 16;
 }
 
-// First and last output pixel of a group of 16 output bytes, and the lower of the two pixels' starts. Starts rise or
-// fall along a row.
+// First and last output pixel of a group of 16 output bytes, and the lower of these two pixels' starts. Along a row,
+// starts only rise or only fall, so this start is the lowest in the group.
 struct FlatGroup {
   std::int32_t first, last, low;
 };
@@ -116,7 +116,8 @@ void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
   const std::size_t last = groups - 1;
   for (std::size_t g = 0; g < last; ++g)
     each(g, [](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v); });
-  // Must not write beyond a row, because the second row may begin where the first one ends.
+  // Must not write beyond a row: the second row may begin where the first one ends, and its beginning may already
+  // be written.
   const std::size_t left = static_cast<std::size_t>(plan.axis->count * plan.channels) - 16 * last;
   const auto kept = static_cast<__mmask16>((1u << left) - 1);
   each(last, [kept](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_mask_storeu_epi8(to, kept, v); });

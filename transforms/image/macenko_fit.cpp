@@ -19,7 +19,7 @@ namespace {
 
 constexpr double least_density = 0.15, low_share = 0.01, high_share = 0.99;
 
-// Optical densities of all levels in binary64, and the highest level whose density counts.
+// Optical densities of all levels in binary64, and the highest level whose density is at least `least_density`.
 struct DensityTable {
   DensityTable() {
     for (std::size_t level = 0; level < of.size(); ++level) {
@@ -36,7 +36,7 @@ const DensityTable& density_table() {
   return table;
 }
 
-// Calls `use` with the densities of each pixel whose three densities count.
+// Calls `use` with the densities of each pixel whose three densities are all at least `least_density`.
 template <class Use>
 void for_each_stained(std::span<const std::uint8_t> rgb, const Use& use) {
   const DensityTable& table = density_table();

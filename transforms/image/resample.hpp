@@ -2,8 +2,9 @@
 // Resamples with an antialiased triangle filter, one row of the result at a time, or two if the width is scaled with
 // few taps.
 //
-// The vertical pass makes these rows and rounds them to 8 bits. Then the horizontal pass, if one is needed, reads them
-// while they are in the first-level cache. Only the inputs and outputs that the wanted part needs are touched.
+// For each row of the result, the vertical pass makes one row from rows of the input, and rounds it to 8 bits. Then the
+// horizontal pass, if one is needed, reads this row while it is in the first-level cache. Only the inputs and outputs
+// that the wanted part needs are touched.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class Resampler {
   std::uint8_t* between_[2] = {};  // rows after the vertical pass
   std::uint8_t* room_[2] = {};     // finished rows that are not made in place
   std::size_t row_bytes_ = 0;      // bytes of a finished row
-  RowPair pair_ = {};              // the last two rows
+  RowPair pair_ = {};              // the two rows that make_two() made last
   std::int32_t* sums_ = nullptr;
   ReverseRow reverse_ = nullptr;
 };

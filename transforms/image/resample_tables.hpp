@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with which other kernels resample as the executor does.
+// Tables with which kernels outside of the executor, for instance on a GPU, make the same bits as the executor.
 #pragma once
 
 #include <cstddef>

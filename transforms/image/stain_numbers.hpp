@@ -13,8 +13,8 @@
 
 namespace penstock::image {
 
-// Returns the rows that turn densities into the concentrations of two stains, by least squares. Returns nothing if the
-// stains are less than one degree apart, or if a stain is zero or not finite.
+// Returns the two rows of the matrix that turns densities into the concentrations of two stains, by least squares.
+// Returns nothing if the stains are less than one degree apart, or if a stain is zero or not finite.
 using StainInverse = std::array<Vector3, 2>;
 std::optional<StainInverse> inverse_of(const std::array<Vector3, 2>& stains) noexcept;
 

@@ -22,7 +22,7 @@ HWY_INLINE StainVec density_at(const std::uint8_t* at, const StainDensities& den
   return hn::GatherIndex(StainFloats(), densities.of, hn::PromoteTo(StainInts(), hn::LoadU(StainLevels(), at)));
 }
 
-// Does the same as exact::exp.
+// Does the same as exact::exp in stain_pixel.hpp.
 HWY_INLINE StainVec exp_of(StainVec x) {
   const StainFloats d;
   const StainInts ints;

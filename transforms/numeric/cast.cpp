@@ -48,7 +48,7 @@ bool fits(From value) {
 }
 
 // Returns a double that rounds to the same bfloat16 as the integer. To round the integer twice, to double and then to
-// bfloat16, could return the second nearest. So bits that a double has no room for only set its last bit.
+// bfloat16, could return the second-nearest bfloat16. So the bits that a double has no room for only set its last bit.
 template <class Int>
 double rounded_to_odd(Int value) {
   constexpr int digits = std::numeric_limits<double>::digits;

@@ -65,7 +65,8 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
 
 PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);
 
-/// True if the stage has no `draw` that can be called, or `draw` returns a plain struct that is small enough.
+/// True if the stage has no `draw` that can be called. If it has one, true if `draw` is const and returns a plain
+/// struct that is small enough.
 template <class S>
 concept DrawsPlainStruct = !requires(S & stage, Rng& rng) {
   stage.draw(rng);

@@ -26,8 +26,8 @@ constexpr void require_absent(const Member& member) {
     member.explain(static_cast<std::remove_const_t<Part>*>(nullptr));
 }
 
-/// Calls `member` of `part` and returns the result, converted to `Result`. Returns `fallback` if `part` has no
-/// function of the member's name.
+/// Calls `member` of `part` and returns the result, converted to `Result`. If `member` can't be called, returns
+/// `fallback`, unless `require_absent` fails to compile.
 template <class Result, class Member, class Part, class... Args>
 constexpr Result call_or(Result fallback, Member member, Part& part, const Args&... args) {
   if constexpr (requires {
@@ -40,7 +40,7 @@ constexpr Result call_or(Result fallback, Member member, Part& part, const Args&
   }
 }
 
-/// Calls `member` of `part` if `part` has it.
+/// Calls `member` of `part`. If `member` can't be called, does nothing, unless `require_absent` fails to compile.
 template <class Member, class Part, class... Args>
 constexpr void call_if(Member member, Part& part, const Args&... args) {
   if constexpr (requires { member.call(part, args...); })

@@ -14,8 +14,8 @@
 
 namespace penstock {
 
-/// Overload for all other types. Takes a pointer to a SourceModel. For types that are not sources, fails to compile
-/// with the reason.
+/// Overload of `from` for all types that no overload in pipeline.hpp takes. Takes pointers that convert to a shared
+/// pointer to a const SourceModel. For types that are not sources, fails to compile with the reason.
 template <class S>
 Pipeline from(S source) {
   if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
@@ -25,8 +25,8 @@ Pipeline from(S source) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
   }
 }
-/// Overload for all other types. Takes types derived from Stage. For types that are not stages, fails to compile with
-/// the reason.
+/// Overload of `|` for all types that no overload in pipeline.hpp takes after a pipeline. Takes types derived from
+/// Stage. For types that are not stages, fails to compile with the reason.
 template <class F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   if constexpr (std::derived_from<F, Stage>) {

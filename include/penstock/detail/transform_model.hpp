@@ -53,10 +53,10 @@ class PENSTOCK_API FieldMapModel {
   virtual ~FieldMapModel() = default;
   /// Calls the callable. `out` is the same as `in` if the callable works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
-  /// Called instead of `apply` if the callable `decides_shape`.
+  /// Called instead of `apply` if `decides_shape` is true.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
-  /// Returns the type of the result for an input of type `in`. If `in` is the type of one value, the result is that of
-  /// one value; if `in` is the type of all values, the result is that of all values. Called only if `any_type`.
+  /// Returns the type of the result for an input of type `in`. If `in` describes one value, so does the result. If `in`
+  /// describes all values of a field, so does the result. Called only if `any_type` is true.
   /// @throws Error(schema_mismatch) if the callable does not take such values.
   virtual TensorType result(const TensorType& in) const { return in; }
   virtual void check(const Shape&) const {}
@@ -64,7 +64,8 @@ class PENSTOCK_API FieldMapModel {
   virtual bool versioned() const { return false; }  ///< whether the callable has a version
   virtual bool draws() const { return false; }      ///< whether the callable draws
   bool any_type = false;  ///< whether the callable takes fields of any dtype and rank for which `result` does not throw
-  DType in_dtype{}, out_dtype{};  ///< only if `any_type` is false
+  // `in_dtype`, `out_dtype`, `in_rank` and `out_rank` are set only if `any_type` is false.
+  DType in_dtype{}, out_dtype{};
   std::size_t in_rank = 0, out_rank = 0;
   bool in_place = false;
   bool decides_shape = false;

@@ -34,8 +34,8 @@ std::uint64_t hash_of(const Json& json) {
 OwnedJson<Json> json_of(const Journal& journal) {
   OwnedJson<Json> document{Json::object()};
   Json& json = *document;
-  // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
-  // destructor.
+  // Makes room for all members. Otherwise, their list would grow: it would copy the members, and destroy the originals
+  // with nlohmann's destructor, which OwnedJson avoids.
   json.get_ref<Json::object_t&>().reserve(6);
   json["format"] = format_name;
   json["version"] = format_version;

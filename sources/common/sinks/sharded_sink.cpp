@@ -194,7 +194,8 @@ void ShardedSink::resume(const std::string& text, const ShardNames::Found& found
   for (const std::uint64_t number : found.partial)
     if (!finishing_ && number > shard_) remove_file(names_.partial(number), source_);
   if (!sync_) return;
-  // The run before may have synced nothing, and each later commit syncs only what it has written.
+  // Syncs all that is there, because the run before may have synced nothing. Each later commit syncs only what it has
+  // written.
   for (std::uint64_t number = 0; number <= shard_; ++number) sync_file(file_of(number), source_);
   sync_beside();
   sync_file(names_.mark(), source_);

@@ -68,7 +68,7 @@ class ShardedSink {
   /// Syncs the files next to the shards while the store is unfinished.
   virtual void sync_beside() {}
   virtual void remove_beside() {}
-  /// Writes the files next to finished shards, before the shards get their names.
+  /// Writes the files that a finished store has next to its shards. Called before the shards get their final names.
   virtual void write_beside_finished() {}
 
   bool counted() const noexcept { return size_ != unknown_size; }

@@ -19,7 +19,8 @@ inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< the c
 /// The slides that the cells of a column name.
 struct FoundSlides {
   std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `no_match` or `several`
-  std::size_t exact = 0;  ///< how many cells name one slide exactly; a source may require the file's ending
+  /// How many cells name one slide exactly. A source may count only cells that have the ending of the slide's file.
+  std::size_t exact = 0;
   /// The folder of the first absolute path that matched a slide only by its last parts. Empty if no path did.
   std::string elsewhere = {};
 };

@@ -29,8 +29,8 @@ bool is_missing(std::string_view cell);
 /// Returns whether the cell has no value in a column of numbers: `is_missing` is true, or the cell is a word that
 /// programs write for a missing number ("N/A", "nan", "NULL", ...).
 bool is_missing_number(std::string_view cell);
-/// Reads a number in C's syntax, with or without '+'. Returns none if the cell is not a number, or if f64 can't hold
-/// the number.
+/// Reads a number like "12", "+0.5", "1e-3", "inf" or "nan", with a point, not a comma. Returns none if the cell is not
+/// a number, or if f64 can't hold the number.
 std::optional<double> number_in(std::string_view cell);
 
 /// Returns the Error(invalid_argument) for a cell that would be a number if its comma were a point.
@@ -41,7 +41,7 @@ Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line
 /// column holds classes. Adds a sentence to `notes` if the column holds classes although most of its cells are numbers.
 /// @throws Error(invalid_argument) if
 /// - a slide's cell has no value, in a column of classes or whole numbers;
-/// - a cell has a number that neither i64 nor f32 holds;
+/// - a cell in a column of numbers has a whole number that i64 can't hold, or another number that f32 can't hold;
 /// - commas don't separate the cells, there are texts, and each text would be a number if its comma were a point.
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes);

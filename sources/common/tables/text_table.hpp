@@ -31,8 +31,8 @@ class TextTable {
   /// Returns the index of the column of that name. @throws Error(invalid_argument) if no column, or more than one, has
   /// the name.
   std::size_t find(const std::string& column) const;
-  /// Returns the likely reason why nothing is found in the table: that the table has no lines. Returns "" if
-  /// the table has lines.
+  /// Returns the likely reason why nothing is found in the table: that it has no lines after the header. Returns
+  /// "" if it has some.
   std::string likely_cause() const;
   /// Returns an Error(invalid_argument) with the file and `source`.
   Error error(std::string why) const;

@@ -69,8 +69,8 @@ bool zstd_block(std::span<const std::byte> in, std::span<std::byte> out, Workspa
                              in.size()) == out.size();
 }
 
-// Undoes the filter lz4. The data begin with the size of the result and the size of a block. Blocks follow, each after
-// its stored size. A block that compression did not make smaller is stored unchanged.
+// Undoes the filter lz4. The data begin with the size of the result and the size of a decompressed block. Blocks
+// follow, each after its stored size. A block that compression did not make smaller is stored unchanged.
 std::string lz4(std::span<const std::byte> stored, std::span<std::byte> out) {
   Input in(stored);
   std::uint64_t all = 0, block = 0;

@@ -16,7 +16,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// clang has no macros for sanitizers.
+// GCC has macros for sanitizers. With clang, `__has_feature` tells whether a sanitizer is on.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;
 #elif defined(__has_feature)
@@ -46,9 +46,9 @@ void limit(int resource, std::uint64_t to) {
 
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
-  // This process must end when the process that started it ends, for whatever reason. PR_SET_PDEATHSIG would end it too
-  // early: when only the thread that started it ends. The other side of the socket stays open until all threads of that
-  // process end.
+  // This process must end when its parent process ends, for whatever reason. PR_SET_PDEATHSIG is not used, because it
+  // ends this process as soon as the parent's thread that started it ends. The system closes the parent's side of the
+  // socket only when all threads of the parent have ended, so a thread waits for that here.
   try {
     std::thread([socket] {
       pollfd state{socket, POLLRDHUP, 0};

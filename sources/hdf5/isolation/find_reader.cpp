@@ -13,8 +13,9 @@
 
 #include <penstock/error.hpp>
 
-// The build sets these macros. FOLDERS and FROM_HEADER are the program's folders relative to the library and to the
-// header. INSTALLED and BUILT are the program's paths in the prefix and in the build folder.
+// The build sets these macros. READER_FOLDERS: the folders in which the program may be, relative to the library's
+// folder. READER_FROM_HEADER: the program's folder, relative to the folder of the public header. READER_INSTALLED: the
+// program's path in the prefix. READER_BUILT: the program's path in the build folder.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
 #endif
@@ -58,7 +59,7 @@ fs::path folder_of_this() {
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code failed;
   fs::path file = fs::canonical(info.dli_fname, failed);
-  // If the program was found by PATH, its name may have no folder.
+  // If the shell found the program by PATH, `dli_fname` may be a name without a folder, so the system is asked.
   if (failed) file = fs::canonical("/proc/self/exe", failed);
   return failed ? fs::path() : file.parent_path();
 }
@@ -81,7 +82,8 @@ std::vector<ReaderCandidate> places(const std::string& header) {
   std::vector<ReaderCandidate> places;
   const fs::path here = folder_of_this();
   if (!here.empty()) {
-    // The folders are separated by ':'. They are relative to the folders where libraries and programs are installed.
+    // The folders are separated by ':'. Each leads to the reader, from the folder of installed libraries or from that
+    // of installed programs. `here` may be either of these, so all are tried.
     const std::string folders = PENSTOCK_HDF5_READER_FOLDERS;
     for (std::size_t at = 0; at < folders.size();) {
       const std::size_t end = std::min(folders.find(':', at), folders.size());

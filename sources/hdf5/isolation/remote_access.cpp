@@ -166,7 +166,7 @@ RemoteAccess::Answer RemoteAccess::exchange(Question question, std::span<const s
   process_.send(message, until);
   AnswerHead head;
   process_.receive(std::as_writable_bytes(std::span(&head, 1)), until);
-  // After a malformed answer, no later answer is valid.
+  // After a malformed answer, it is unknown where the next answer begins, so the process is ended.
   const auto end_it = [&] {
     ++ends_;
     process_.finish();

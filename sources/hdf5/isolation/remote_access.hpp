@@ -59,9 +59,9 @@ class RemoteAccess final : public Access {
   };
 
   /// Asks a question. The answer's data go to `out`, and must have the size of `out`. If `out` is none, data of any
-  /// size go to `Answer::data`.
+  /// size up to `memory_bytes_` go to `Answer::data`.
   Answer ask(Question question, const MessageWriter& message, std::optional<std::span<std::byte>> out);
-  /// Call these while holding the mutex.
+  /// Call the following functions while holding the mutex, except `about`.
   void start(ReaderProcess::Time until);
   Answer exchange(Question question, std::span<const std::byte> message, std::optional<std::span<std::byte>> out,
                   ReaderProcess::Time until);

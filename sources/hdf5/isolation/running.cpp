@@ -15,7 +15,8 @@ void RunningReaders::used(RemoteAccess& access) {
     latest_first_.splice(latest_first_.begin(), latest_first_, known);
   else
     latest_first_.push_front(&access);
-  // Processes that are being asked are not ended. There are no more of these than threads.
+  // Processes that are being asked are not ended, so more than `most` may run. But there are no more of these than
+  // threads.
   for (auto last = latest_first_.end(); latest_first_.size() > most && last != std::next(latest_first_.begin());) {
     --last;
     if ((*last)->end_if_idle()) last = latest_first_.erase(last);

@@ -39,7 +39,8 @@ struct FilterFacts {
   friend bool operator==(const FilterFacts&, const FilterFacts&) = default;
 };
 
-/// What the library reports about a dataset. Nothing is checked.
+/// What the library reports about a dataset. A damaged file may make any of these facts wrong, so the caller checks
+/// them.
 struct DatasetFacts {
   enum class Layout : std::uint8_t { contiguous, chunked, compact, virtual_parts };
 
@@ -61,12 +62,13 @@ struct DatasetFacts {
   std::vector<std::byte> fill;       ///< the value of elements that were never written; empty: zeros
   std::vector<std::string> files;    ///< names of other files that have values, including missing files
   std::vector<std::string> absent;   ///< if the dataset grows with numbered files: names of the next files
-  /// Sentences about the first few stretches of rows that can't be read because of faults of `files`.
+  /// Sentences about the first few stretches of rows that can't be read. The cause is a fault of one of `files`, or of
+  /// a dataset from which a virtual dataset takes its values.
   std::vector<std::string> faults;
-  /// All rows that can't be read because of faults of `files`. For each stretch, in order: its first row, and the row
-  /// after its last row. Empty if there are no such rows, or too many stretches.
+  /// All rows that can't be read for such a cause. For each stretch, in order: its first row, and the row after its
+  /// last row. Empty if there are no such rows, or too many stretches.
   std::vector<std::uint64_t> lost;
-  std::vector<std::string> told;  ///< further remarks about `files`
+  std::vector<std::string> told;  ///< further remarks about where the values come from
 };
 
 /// How an element of a dataset, or one column of a compound element, is read.
@@ -83,7 +85,7 @@ struct ElementFacts {
   std::size_t number = 0;  ///< number that identifies the element in calls
   Form form = Form::same;
   DType dtype = DType::u8;
-  Shape shape;                           ///< dimensions that are added to the dataset's
+  Shape shape;                           ///< dimensions of one element, which follow those of the dataset
   std::size_t bytes = 0;                 ///< bytes of the stored value
   std::size_t offset = 0;                ///< offset of the column in the stored element
   H5T_str_t padding = H5T_STR_NULLTERM;  ///< how text is padded

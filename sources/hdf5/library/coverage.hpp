@@ -31,7 +31,7 @@ class Coverage {
   struct Part {
     std::int64_t begin = 0, end = 0;
     std::size_t mapping = 0;
-    std::vector<Selection::Axis> axes;  ///< in dimensions without an axis, everything is covered
+    std::vector<Selection::Axis> axes;  ///< in a dimension without an axis, every coordinate counts as covered
   };
   /// Returns whether it is certain that parts of different mappings do not overlap. Returns false if it would take too
   /// long to find that out.

@@ -111,7 +111,7 @@ std::vector<std::uint64_t> dims_of(hid_t dataset) {
 }
 
 // Returns whether the dataset is in this file, and not the target of an external link. Returns false if that is
-// unknown; then the library reads the data.
+// unknown, because the library then reads the data, which works in both cases.
 bool lies_in(hid_t file, hid_t dataset) {
   H5O_info_t root{}, info{};
   return H5Oget_info2(file, &root, H5O_INFO_BASIC) >= 0 && H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0 &&
@@ -233,7 +233,8 @@ DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type) {
   facts.variable = has_variable_parts(type);
   facts.element_bytes = H5Tget_size(type);
   if (facts.element_bytes == 0) return facts;
-  // The caller refuses a larger element. Reading the fill value takes memory for two elements.
+  // Reading the fill value takes memory for two elements. So it is not read for an element that the caller refuses
+  // because of its size.
   if (!facts.variable && facts.element_bytes <= DatasetFacts::largest_element)
     facts.fill = fill_of(creation.get(), type, facts.element_bytes);
   facts.elsewhere = !lies_in(file, dataset);

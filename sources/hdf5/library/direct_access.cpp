@@ -128,7 +128,8 @@ ElementFacts DirectAccess::element(std::size_t dataset, const std::string& membe
   opened.alone = nested_in(element.path,
                            element.form == ElementFacts::Form::variable ? element.memory.get() : element.stored.get());
   if (const OpenDataset& of = datasets_.at(dataset); of.leaves_places && element.form != ElementFacts::Form::variable) {
-    // The creation list may be as large as the list of mappings, so it is fetched only once, here.
+    // A virtual dataset's creation list has all its mappings, so it may be large. So it is fetched here, and not at
+    // each read.
     const Handle creation = own_list(H5Dget_create_plist(of.id.get()));
     opened.fill = fill_of(creation.get(), opened.alone.get(), H5Tget_size(opened.alone.get()));
   }
@@ -249,7 +250,8 @@ Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint6
   H5Pset_vlen_mem_manager(transfer.get(), RoomForTexts::give, &room, RoomForTexts::keep, &room);
   try {
     read_slab(slab, of.alone.get(), std::as_writable_bytes(std::span(found)), transfer);
-    // The library fills values without a mapping if each row is read separately.
+    // The library may have left values without a mapping unwritten. It fills such a value if the value's row is read
+    // alone.
     if (const auto& elsewhere = datasets_.at(slab.dataset).elsewhere; elsewhere && elsewhere->unfilled)
       for (std::uint64_t row = 0; rows > 1 && row < rows; ++row)
         if (found[row] == nullptr) read_one(slab, row, of.alone.get(), found[row], transfer);

@@ -43,7 +43,7 @@ class DirectAccess final : public Access {
   };
   struct OpenElement {
     Element element;
-    Handle alone;                 ///< type in memory of this element alone; a column is nested like in the file
+    Handle alone;                 ///< type to read only this element into memory; a column is nested like in the file
     std::vector<std::byte> fill;  ///< the fill value of this element, if the dataset has `leaves_places`
   };
   void read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out, const Handle& transfer);

@@ -137,7 +137,8 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
 
 herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
-// Takes a shared lock, like the library's own driver. A process that writes the file holds an exclusive lock.
+// Takes a shared lock, like the library's own driver, unless the environment turns locks off. Fails while another
+// process writes the file, because that process holds an exclusive lock.
 herr_t lock_file(H5FD_t* file, hbool_t) {
   const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
   if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;
@@ -213,7 +214,8 @@ void OpenRecorder::note(std::string_view path, const FileState* state) {
 }
 
 std::string OpenRecorder::lost() const {
-  // The library looks for a file in several folders, under the same name.
+  // The library looks for a file in several folders, under the same name. So a failure counts only if no file of that
+  // name was opened.
   const auto last = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::set<std::string_view> found;
   for (const OpenedFile& opened : opened_) found.insert(last(opened.path));

@@ -40,7 +40,7 @@ class ReadProbe {
   unsigned pieces_ = 0;
 };
 
-/// Identifies a file, its size, and the time of its last change.
+/// Identifies a file, and shows whether it was changed.
 struct FileState {
   dev_t device{};
   ino_t inode{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files that have values of a dataset, and the rows whose values are in none of them.
+// Finds the other files that have values of a dataset, and the rows whose values can't be read.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -27,7 +27,7 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr std::int64_t most_rows = std::int64_t{1} << 62;
-// At most this many virtual datasets may be nested.
+// At most this many datasets may be nested, the innermost one included, which need not be virtual.
 constexpr unsigned most_nested = 8;
 // At most this many faults of sources are taken over row by row. After that, all rows from a faulty source count as
 // lost.
@@ -180,8 +180,9 @@ class OutsideValueFinder {
           }
         return;
       }
-      // Source b is missing, so the dataset ends before it. Sources b and b + 1 are looked for anyway: their files are
-      // noted as absent, and it is an error if only the second exists.
+      // The dataset ends before block b, because the library did not find source b. Sources b and b + 1 are looked for
+      // anyway. Their files are noted as absent if they are missing. It is an error if source b + 1 exists, and source
+      // b does not.
       probing_ = true;
       const SourceDataset& next = source(of, mapping, b);
       const SourceDataset& after = source(of, mapping, b + 1);
@@ -200,7 +201,7 @@ class OutsideValueFinder {
                 "how many rows it has can't be told, as it grows with " + source.where + ": " + source.problem);
   }
 
-  // Checks one mapping. Returns false if nothing of its source can be read.
+  // Checks one mapping. Returns false if its source has a `problem`.
   bool look_at(Virtual& of, const Selection& to, const Mapping& mapping, std::int64_t block) {
     const SourceDataset& from = source(of, mapping, block);
     if (!from.problem.empty() && to.growing() && of.dims[*to.growing()] == 0) refuse_rows(from);
@@ -261,7 +262,9 @@ class OutsideValueFinder {
       found_.told.push_back("there is more to be told, of sources or parts of it");
   }
 
-  // Takes over the source's own faults: a row that reads a faulty row of the source is faulty for the same reason.
+  // Takes over the source's own faults: a row that reads a faulty row of the source is faulty for the same reason. If
+  // it is unknown which row reads which row, or if there are too many faults, one fault makes all rows of the mapping
+  // faulty.
   void take_over(Virtual& of, const Selection& to, const Selection& picked, const SourceDataset& from) {
     if (from.faults.empty() || picked.rows().empty() || to.rows().empty()) return;
     if (to.regular() && picked.regular() && to.points_in_row() == picked.points_in_row() &&

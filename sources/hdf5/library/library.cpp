@@ -40,7 +40,8 @@ LibraryLock::LibraryLock() : lock_(library_mutex()) {
 }
 
 LibraryLock::~LibraryLock() {
-  // The library keeps messages of failures per thread, and does not free them when the thread ends.
+  // The library keeps messages of failures per thread, and does not free them when the thread ends. So they are cleared
+  // here.
   if (--depth == 0) H5Eclear2(H5E_DEFAULT);
   if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }

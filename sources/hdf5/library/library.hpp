@@ -10,8 +10,8 @@
 namespace penstock::hdf5 {
 
 /// Holds the process's lock for calls of the HDF5 library. Builds of the library that are not thread-safe need the
-/// lock; with other builds, threads would wait inside the library instead. While the lock is held, the library prints
-/// nothing. A thread may take it several times.
+/// lock. Thread-safe builds have a lock of their own, for which threads would wait otherwise. So this lock costs no
+/// time with them. While the lock is held, the library prints nothing. A thread may take the lock several times.
 class LibraryLock {
  public:
   LibraryLock();
@@ -55,8 +55,8 @@ inline Handle own_list(hid_t id) { return {id, H5Pclose}; }
 /// lock.
 std::string library_says();
 
-/// Returns a message, with advice, if the library last failed because the file needs a later version of HDF5. Otherwise
-/// returns an empty text. Call under the lock.
+/// Returns a message, with advice, if the library's last failure suggests that the file needs a later version of HDF5.
+/// Otherwise returns an empty text. Call under the lock.
 std::string later_version();
 
 }  // namespace penstock::hdf5

@@ -18,8 +18,8 @@ struct Mapping {
 /// Returns mapping `number` of a virtual dataset's creation list. Call under the lock. @throws Error(corrupt).
 Mapping mapping_of(hid_t creation, std::size_t number);
 
-/// Returns a mapping's name of a file or dataset. Like the library, replaces `%b` by the number of the block, and `%%`
-/// by `%`.
+/// Returns the name of the file or dataset from which block `block` of a mapping comes. Like the library, replaces `%b`
+/// in `name` by the number of the block, and `%%` by `%`.
 std::string name_of_block(const std::string& name, std::int64_t block);
 /// Returns whether the name has a `%b`.
 bool has_block(const std::string& name);

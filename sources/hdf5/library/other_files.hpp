@@ -11,8 +11,8 @@ namespace penstock::hdf5 {
 
 /// A file that another file names.
 struct OtherFile {
-  /// Where the file was found, readable or not. If it was not found: the name of an HDF5 file, or the path at which a
-  /// file of raw bytes was looked for.
+  /// Where the file was found, readable or not. If an HDF5 file was not found: its name, as the other file has it. If a
+  /// file of raw bytes was not found: the path at which it was looked for.
   std::string path;
   std::string problem;  ///< why the file can't be read; empty: it can
   FileState state;      ///< state of the file, if it can be read

@@ -35,15 +35,16 @@ struct OutsideValues {
   std::vector<std::string> unopened;
   std::vector<FileState> states;  ///< states of the files that were found, sorted by device and inode
   std::vector<RawPiece> raw;      ///< in the order of the dataset's bytes
-  /// Sizes in bytes of the raw files that have values of the dataset's sources, by index in `files`.
+  /// If the dataset is virtual: sizes in bytes of the raw files that have values of its source datasets. The keys are
+  /// indices in `files`.
   std::map<std::size_t, std::uint64_t> raw_below;
   std::uint64_t row_bytes = 0;
-  bool converted = false;  ///< a source has a different type than the dataset
-  /// Whether some mappings may overlap, and values without a mapping may stay unwritten in memory. The library fills
-  /// these values only if the mappings together have fewer values than are read.
+  bool converted = false;  ///< a source dataset has a different type than the virtual dataset that maps it
+  /// Whether a read may leave values without a mapping unwritten in memory. The library fills these values only if the
+  /// mappings together have fewer values than are read. If mappings overlap, they may not have fewer.
   bool unfilled = false;
-  /// Sources that grow with their own sources. The library knows their true size only while they are open; otherwise it
-  /// uses the stored size.
+  /// Source datasets that grow with their own sources. They stay open, because the library knows their true size only
+  /// while they are open. Otherwise it uses the stored size.
   std::vector<Handle> growing;
 
   /// @throws Error(corrupt) if one of the `count` rows from `first` on can't be read.

@@ -12,8 +12,8 @@
 
 namespace penstock::hdf5 {
 
-/// The elements that a mapping of a virtual dataset selects, in the dataset's own space or a source's. `dims`: the
-/// dimensions of that space, all below 2^62. The elements are in the order of their coordinates.
+/// The elements that a mapping selects in one space. The space is that of the virtual dataset, or that of a source
+/// dataset. `dims`: the dimensions of the space, all below 2^62. The elements are in the order of their coordinates.
 class Selection {
  public:
   /// The coordinates in one dimension: `count` blocks of `block` elements, whose first elements are `stride` apart.
@@ -40,7 +40,7 @@ class Selection {
   Selection block(std::int64_t number, std::span<const std::int64_t> dims) const;
   /// Returns the number of dimensions that the space must have; 0 if it may have any number.
   std::size_t rank() const noexcept { return all_ ? 0 : rank_; }
-  /// Returns whether the space ends before the selection. The growing dimension is not compared.
+  /// Returns whether the selection goes beyond the end of the space. The growing dimension is not compared.
   bool beyond(std::span<const std::int64_t> dims) const noexcept;
 
   /// Returns the number of selected elements. In the growing dimension, only coordinates within the space count.
@@ -60,7 +60,8 @@ class Selection {
   bool all_ = false;
   std::size_t rank_ = 0;
   std::vector<Axis> axes_;
-  /// `places_` is set if regular, `ends_` if not: per dimension, the coordinate after the last selected one.
+  /// `places_`: the results of `places`, if the selection is regular. `ends_`: if it is a list of blocks, the
+  /// coordinate after the last selected one in each dimension. Otherwise each is empty.
   std::vector<std::int64_t> places_, ends_;
   std::vector<RowPattern> rows_;
   std::int64_t points_ = 0;

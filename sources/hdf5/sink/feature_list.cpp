@@ -200,7 +200,7 @@ bool FeatureList::goes_on(int descriptor) const {
          there == last_line_;
 }
 
-// Notes the slides in `text`. These are complete lines, which follow the lines that were read before.
+// Notes the slides in `text`. `text`: complete lines, which follow the lines that were read before.
 void FeatureList::take(std::string_view text) {
   if (text.empty()) return;
   for (const auto& cells : lines_of(text))

@@ -249,7 +249,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   struct {
     std::uint64_t shard_bytes = 0;  // 0: nothing is written
     std::uint64_t shard_rows = 0;
-    std::uint64_t shard_values = 0;  // bytes of the values before compression
+    std::uint64_t shard_values = 0;  // sum of the results of `rows_.bytes_of`
     unsigned rows_file = 0;
   } progress_;
   hdf5::PartialChunks rows_;

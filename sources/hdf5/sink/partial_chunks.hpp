@@ -21,8 +21,8 @@ class PartialChunks {
  public:
   explicit PartialChunks(const std::vector<StoredDataset>& datasets);
 
-  /// Returns the bytes of a row's values before compression. @throws Error(limit_exceeded) if a sequence is too long;
-  /// Error(invalid_argument) if the key has a NUL.
+  /// Returns the bytes of a row before compression: its values, and a reference for each value that has no fixed size.
+  /// @throws Error(limit_exceeded) if a sequence is too long; Error(invalid_argument) if the key has a NUL.
   std::uint64_t bytes_of(const Sample& sample, std::string_view key) const;
   /// Adds a row to each dataset. Chunks that are complete after that go to `data`.
   void add(const Sample& sample, std::string_view key, ShardData& data);

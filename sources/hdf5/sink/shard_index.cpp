@@ -58,7 +58,7 @@ class IndexWriter {
     // The file has no times, so that equal data give equal bytes.
     if (status >= 0) status = H5Pset_obj_track_times(list.get(), false);
     if (status >= 0 && dataset.shuffle) status = H5Pset_shuffle(list.get());
-    // Readers don't need the level. The library allows at most 9.
+    // The library allows levels up to 9. A higher level is stored as 9, because readers don't need the level.
     if (status >= 0 && dataset.deflate != 0) status = H5Pset_deflate(list.get(), std::min(dataset.deflate, 9u));
     if (status >= 0 && dataset.fletcher32) status = H5Pset_fletcher32(list.get());
     must(status, "describing the dataset '" + dataset.path + "'");

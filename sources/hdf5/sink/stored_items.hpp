@@ -12,8 +12,8 @@
 
 namespace penstock::hdf5 {
 
-/// Stores which items were committed, as hashes of their places and keys, in the order in which they were put. The
-/// hashes are in a file next to the store, because HDF5 files may lack keys.
+/// Stores which items were committed, in the order in which they were put. For each item, stores a hash of its
+/// position, child and key. The hashes are in a file next to the store, because HDF5 files may lack keys.
 class StoredItems {
  public:
   /// Opens a file that has at least `count` items, and cuts off everything after these. @throws Error(io | corrupt).

@@ -66,8 +66,8 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   std::optional<StoredChunk> chunk = find_chunk(dataset, first);
   if (!chunk) return dataset.fill(out);
   if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
-  // No known filter makes a chunk much larger. If a stored chunk is much larger, the file is damaged, and reading the
-  // chunk could take as much memory as the file has bytes.
+  // No known filter makes a chunk much larger. So if a stored chunk is much larger than the decoded chunk, the file is
+  // damaged. Reading such a chunk could take as much memory as the file has bytes.
   if (chunk->bytes > 2 * out.size() + 4096)
     throw dataset.chunk_error(Errc::corrupt,
                               "it has " + std::to_string(chunk->bytes) + " bytes as it is stored, too many for its " +

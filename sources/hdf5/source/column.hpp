@@ -53,7 +53,7 @@ class Column {
   Access* access_;  ///< the access of the dataset's file
   ElementFacts element_;
   std::string member_;
-  std::size_t stride_ = 0;   ///< bytes of the dataset's elements
+  std::size_t stride_ = 0;   ///< bytes of one element of the dataset
   std::uint64_t count_ = 1;  ///< number of elements in a row
 };
 

@@ -72,7 +72,7 @@ class Dataset {
   bool in_blocks() const noexcept {
     return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
   }
-  /// Returns whether each row is in one chunk, in unfiltered form.
+  /// Returns whether the way is `chunks`, and each row is in one unfiltered chunk.
   bool plain_rows() const noexcept;
   /// Returns the dimensions of a chunk; empty if the dataset is not chunked.
   std::span<const std::uint64_t> chunk() const noexcept { return chunk_; }

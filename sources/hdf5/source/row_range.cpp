@@ -15,8 +15,8 @@ namespace penstock::hdf5 {
 namespace {
 
 // Decodes the blocks of rows [first, first + rows), one at a time, and calls `act(row, count, stored bytes)` for the
-// requested rows of each block. `row` is the first of these rows. If all rows of a block are requested,
-// `place(first, rows)` may return memory for the block. Other blocks are decoded to other memory.
+// requested rows of each block. `row` is the first of these rows. If a block has as many rows as a chunk, and all are
+// requested, `place(first, rows)` may return memory for the block. Other blocks are decoded to other memory.
 template <class Place, class Act>
 void for_each_block(const Dataset& dataset, std::uint64_t first, std::uint64_t rows, bool verify_checksum,
                     Workspaces& workspaces, Place place, Act act) {

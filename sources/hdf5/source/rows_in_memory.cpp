@@ -17,8 +17,8 @@ namespace {
 // sources. If there are more stretches, all rows are read together, and lost rows get any values.
 constexpr std::size_t most_stretches = 64;
 
-// All parts except the last have at least this many bytes, so that reading a part takes a thread much longer than
-// claiming it.
+// If no rows are lost, all parts except the last have at least this many bytes. So reading a part takes a thread much
+// longer than claiming it.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
 // Returns a number of rows. Parts may begin only at multiples of this number. Returns 0 if all rows must be one part.
@@ -105,7 +105,7 @@ void RowsInMemory::begin(const Dataset& dataset) {
   lost_too_ = parts.size() > most_stretches && !lost.empty();
   if (lost_too_) parts = {{0, dataset.rows()}};
   missing.reserve(missing.size() + parts.size());
-  // The memory is not filled here. Its pages are touched by the threads that read the parts.
+  // The memory is not filled here. Each thread fills the parts that it reads.
   rows_ = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(dataset.rows() * dataset.row_bytes(), 1));
   parts_ = std::move(parts);
   missing_ = std::move(missing);

@@ -29,7 +29,7 @@ struct Table {
   std::uint64_t first_block = 0;                ///< number of the dataset's first block, counted over all datasets
   std::uint64_t first_record = 0;               ///< index in the source of the dataset's first record
   std::unique_ptr<RowsInMemory> kept;           ///< set if the dataset's way is `kept`
-  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if the rows are in unfiltered chunks
+  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if `dataset.plain_rows()` is true
 };
 
 /// One of the source's paths, with all files that have fields of its records.

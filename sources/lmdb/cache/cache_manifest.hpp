@@ -9,7 +9,7 @@
 
 namespace penstock::lmdb {
 
-/// Returns the manifest of a cache. It is like the manifest of a store of records, with the cache's key as the job.
+/// Returns the manifest of a cache. It is like the manifest of a store of records, with `key` as the job.
 Manifest cache_manifest(const penstock::CacheKey& key);
 /// Explains why the cache with the manifest `there` does not have the key `key`. Returns an empty text if it has that
 /// key. @throws Error(invalid_argument), which names no file, if the store is not a cache.

@@ -73,7 +73,7 @@ class Reader final : public penstock::CacheReader {
   }
 
  private:
-  // Finds a record. If the record was not found ahead, and this process has committed since the present transaction
+  // Finds a record. If `expect` has not found it already, and this process has committed since the present transaction
   // began, looks in a new transaction.
   bool find(std::uint64_t index, MDB_val& value) {
     if (ahead_.take(index, value)) return true;

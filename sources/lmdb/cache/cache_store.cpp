@@ -205,7 +205,9 @@ bool CacheStore::begin_writing() {
   }
   put_manifest(writing, cache_manifest(key_));
   remove_mark();
-  environment_.reset();  // an environment that is opened later learns from the first value where its map begins
+  // The next call opens the environment again. Only an environment that finds a value when it is opened knows where its
+  // map begins.
+  environment_.reset();
   return false;
 }
 

@@ -23,8 +23,9 @@
 
 namespace penstock::lmdb {
 
-/// An open cache on disk. It knows which records the cache has. If this process writes to the cache, it also has the
-/// thread that writes. Any thread. A child made by fork() may use only what is in memory, and not the store's file.
+/// An open cache on disk. It knows which records the cache has. If this process writes to the cache, this object also
+/// has the thread that writes. Any thread. A child made by fork() may use only what is in memory, and not the store's
+/// file.
 class CacheStore final : public penstock::RecordCache, public std::enable_shared_from_this<CacheStore> {
  public:
   /// Only `open_cache` calls this, because a process must not open a store twice. @throws Error(state_mismatch |

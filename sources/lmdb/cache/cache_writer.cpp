@@ -20,11 +20,13 @@ namespace penstock::lmdb {
 
 namespace {
 
-// A transaction begins when this many bytes wait, or this long after the first record came. A commit waits for the
-// disk, so it should have much to write. But the more records wait, the more are lost if the process is killed.
+// A transaction begins when this many bytes wait, or this long after the thread found the first waiting record. A
+// commit waits for the disk, so it should have much to write. But the more records wait, the more are lost if the
+// process is killed.
 constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
-// Limits of one transaction. They also limit how many records are lost if a transaction fails.
+// Limits of one transaction. They also limit how many records are lost if a transaction fails. A record that is larger
+// than `transaction_bytes` gets a transaction of its own.
 constexpr std::size_t transaction_bytes = 32u << 20;
 constexpr std::size_t transaction_records = 4096;
 

@@ -43,8 +43,9 @@ class CacheWriter {
   /// Writes the waiting records. Does nothing in a child made by fork(), which does not have the thread.
   ~CacheWriter();
 
-  /// Reserves `bytes` bytes of the queue for a record. Returns false if the queue has no room for the record, or if
-  /// nothing is written any more. If this returns true, the caller must then call `put` or `give_up`.
+  /// Reserves `bytes` bytes of the queue for a record. Returns false if the queue has no room for the record, if
+  /// nothing is written any more, or in a child made by fork(). If this returns true, the caller must then call `put`
+  /// or `give_up`.
   bool reserve(std::size_t bytes) noexcept;
   void give_up(std::size_t bytes) noexcept { queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
   /// Adds a record to the queue. @throws std::bad_alloc, or std::system_error if no thread can be started. In both

@@ -43,7 +43,9 @@ void caches_after_fork_in_child() {
   new (&stores().closed) std::condition_variable_any;
 }
 void watch_forks() {
-  watch_forks_of_environments();  // environments must register first: their mutex is always locked after this one
+  // Environments register their fork handlers first, because the handlers that are registered last lock first. The
+  // mutex of the environments must be locked after this one.
+  watch_forks_of_environments();
   static const int once = pthread_atfork(caches_before_fork, caches_after_fork_in_parent, caches_after_fork_in_child);
   static_cast<void>(once);
 }

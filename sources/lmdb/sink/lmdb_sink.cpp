@@ -95,7 +95,7 @@ class LmdbSink::Impl {
     if (update_.updating) return false;  // an update first makes each sample, and then compares it with the store's
     const std::string_view key = key_of(item);
     if (!store_->has(key)) return false;
-    // The key comes after all keys that the store had when it was opened, so this run has put it.
+    // A key after all keys that the store had when it was opened was put by this run.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
     const common::ItemPlace place = common::place_of(item);
@@ -212,8 +212,8 @@ class LmdbSink::Impl {
   }
 
   // Takes the lock before it looks at any file, so that no other process changes the files after that. Before this
-  // sink creates a store, it writes the mark, `files_.unfinished`. So a store that has neither mark nor manifest is
-  // finished, or not this sink's.
+  // sink creates a store, it writes the mark, `files_.unfinished`. So a store that has neither the mark nor a manifest
+  // among its records is finished, or not this sink's.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
     if (!folder.empty()) make_folder(folder, lmdb::source_name);

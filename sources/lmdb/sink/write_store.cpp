@@ -26,8 +26,8 @@ constexpr std::uint64_t tree_pages_a_put = 12;
 // If a transaction has more than 131,071 dirty pages, LMDB begins to spill them to the file.
 constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
-// If a commit has at least this many bytes, a thread for EarlyWriteback is started. Fewer bytes are written in less
-// time than a thread takes to start.
+// If a commit is synced and has at least this many bytes, a thread for EarlyWriteback is started. Fewer bytes are
+// written in less time than a thread takes to start.
 constexpr std::size_t worth_early_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -96,10 +96,10 @@ std::uint64_t WriteStore::pages_for(std::size_t bytes) const noexcept {
   return (bytes + page_header + page_bytes_ - 1) / page_bytes_ + tree_pages_a_put;
 }
 
-// Makes sure that the next put, or the next erase, which frees `freed` pages, does not fill the map. A full map would
-// lose the whole transaction. If the map might be filled, commits, and grows the map. Also commits if the transaction
-// has `max_dirty_pages`. A commit needs room, too, for its list of freed pages, which has at most 8 bytes per changed
-// page.
+// Makes sure that the next put or erase does not fill the map. If the map got full, the whole transaction would be
+// lost. An erase frees `freed` pages. If the map might be filled, commits, and grows the map. Also commits if the
+// transaction has `max_dirty_pages`. A commit needs room, too, for its list of freed pages, which has at most 8 bytes
+// per changed page.
 void WriteStore::make_room(std::size_t bytes, std::uint64_t freed) {
   const auto needed = [&] {
     const std::uint64_t list_pages = 2 * ((dirty_pages_ + freed) * sizeof(std::uint64_t) / page_bytes_ + 1);

@@ -53,7 +53,7 @@ ToLabel to_label(DType dtype) {
 std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view field) const {
   const Impl& any = stores_->first();
   const auto slot = any.schema.find(field);
-  // With `FileAccess::read` each record would have to be copied whole.
+  // With `FileAccess::read`, each record would have to be copied whole, so no labels are returned.
   if (!slot || any.schema[*slot].shape.rank() != 0 || any.values == LmdbValues::raw ||
       any.options.access == FileAccess::read)
     return std::nullopt;

@@ -24,8 +24,9 @@ namespace penstock::lmdb {
 
 namespace {
 
-// The map goes this far beyond the file's end, so that another process can make the file larger while this process has
-// it open. This takes address space, but no memory.
+// A reader's map goes this far beyond the file's end, so that another process can make the file larger while this
+// process has it open. This takes address space, but no memory. If the system refuses so much, the map ends near the
+// file's end.
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
 constexpr mdb_mode_t store_mode = 0664;
@@ -110,8 +111,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
 }
 
 // Keeps writers out by a lock on the data file. A writer can't notice a reader without a lock file, and would overwrite
-// pages that are being read. Throws if another process has that lock. If the file system can't lock files, there is no
-// protection.
+// pages that are being read. Throws if a writer in another process has locked the file. If the file system can't lock
+// files, there is no protection.
 void Environment::keep_writers_out(const StoreFiles& files, const std::string& why) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
     throw error_in(files.data, Errc::invalid_argument,
@@ -169,7 +170,8 @@ std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, s
 
 Environment::~Environment() {
   if (env_ == nullptr) return;
-  // A child made by fork() has a copy of the descriptor, so closing it here would not release the lock.
+  // Unlocks explicitly. While a child made by fork() has a copy of the descriptor, closing it here would not release
+  // the lock.
   if (!without_lock_file_.empty()) ::flock(descriptor_, LOCK_UN);
   mdb_env_close(env_);
 }

@@ -44,8 +44,8 @@ class Environment {
   /// Explains why the store is read without a lock file. Returns an empty text if it is read with one. `wanted`:
   /// whether the caller wants a lock file.
   std::string without_lock_file(bool wanted) const;
-  /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add a lock file to an
-  /// open environment. Instead, from this call on, this library's writers are kept out.
+  /// Call this when a reader that wants a lock file joins the readers of this environment. LMDB can't add a lock file
+  /// to an open environment. If there is none, this library's writers are kept out instead, from this call on.
   /// @throws Error(invalid_argument) if a process has written to the store since this process opened it, or a writer of
   /// this library has it open.
   void join(const StoreFiles& files);

@@ -40,7 +40,7 @@ class KeyIndex {
     if (kind_ == Kind::table) return listed(index);
     return compute(first_ + index, buffer);
   }
-  /// Returns a hash of the keys.
+  /// Returns a hash of the keys. Returns 0 after `of_numbers`.
   std::uint64_t hash() const noexcept { return hash_; }
   /// Returns how many passes over all keys were made, 0 or 1.
   unsigned passes() const noexcept { return passes_; }

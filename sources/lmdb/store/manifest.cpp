@@ -115,8 +115,8 @@ Field field_from(const ReadJson& json) {
 std::string to_json(const Manifest& manifest) {
   common::OwnedJson<Json> document{Json::object()};
   Json& json = *document;
-  // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
-  // destructor.
+  // Makes room for all members. Otherwise the list would grow, copy its members, and destroy the originals with
+  // nlohmann's destructor. That destructor ends the process if there is no memory (see OwnedJson).
   json.get_ref<Json::object_t&>().reserve(9);
   json["format"] = format_name;
   json["version"] = format_version;

@@ -15,12 +15,12 @@ namespace penstock::lmdb {
 
 namespace {
 
-// How version 1 of LMDB's format lays out a file. Numbers are in the machine's byte order.
+// The layout of a file in version 1 of LMDB's format. Numbers are in the machine's byte order.
 constexpr std::uint64_t page_header = 16, node_header = 8, first_tree_page = 2;
 constexpr std::uint16_t branch_page = 0x01, leaf_page = 0x02, large_value = 0x01;
 constexpr std::uint64_t no_root = ~std::uint64_t{0};
 constexpr std::size_t number_bytes = sizeof(std::uint64_t);
-// Offsets in each of the two pages of the file's header. Like every page, they begin with a page header.
+// Offsets in each of the two pages of the file's header. Like every page, both pages begin with a page header.
 constexpr std::size_t root_of_free_at = page_header + 24 + 40, root_of_main_at = root_of_free_at + 48,
                       transaction_at = page_header + 128;
 constexpr std::size_t header_bytes_read = transaction_at + number_bytes;

@@ -33,7 +33,7 @@ class ValueAddresses {
   /// Stores the address of a value that is within the file. REQUIRES: `hold_in` returned true.
   void learn(std::uint64_t index, const MDB_val& value) noexcept {
     Address& address = addresses_.get()[index];
-    // If a second thread stores the same address, it writes the same values.
+    // If two threads store the address of one record, both write the same address and size.
     std::atomic_ref(address.bytes).store(value.mv_size, std::memory_order_relaxed);
     std::atomic_ref(address.data).store(value.mv_data, std::memory_order_release);
   }

@@ -10,7 +10,7 @@
 
 namespace penstock::lmdb {
 
-/// Thrown if another process has the writers' lock.
+/// Thrown if another process has locked the data file. It is a writer, or a reader that keeps writers out.
 class LockedElsewhere : public Error {
  public:
   using Error::Error;

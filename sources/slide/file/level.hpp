@@ -38,7 +38,7 @@ struct Level {
   /// reads this level.
   std::vector<TileSizes> finer = {};
   std::string unreadable;  ///< why this level can't be read; empty: it can
-  /// Whether each of the level's pixels begins at a whole pixel of level 0. If not, OpenSlide would interpolate.
+  /// Whether each of the level's pixels begins at a whole pixel of level 0. If not, OpenSlide interpolates.
   bool has_whole_pixels = true;
 
   std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }

@@ -22,9 +22,10 @@ namespace penstock::slide {
 class KnownFiles {
  public:
   /// Checks that an open file is the file that the slide was opened from, by the slide's mark. A slide from an index
-  /// has no mark. The first check of its file compares the file with the sample in the index and with the slide's
-  /// description, and keeps the file's mark. Later checks compare this mark.
-  /// @throws Error(io) if it is a different file; Error(corrupt) if the file does not match the index.
+  /// has no mark. The first check of its file compares the file's digest, levels and sizes with those in the index. If
+  /// they agree, it keeps the file's mark. Later checks compare this mark.
+  /// @throws Error(io) if it is a different file; Error(corrupt) if the index describes the file wrongly; the Error
+  /// with which opening the slide for the comparison failed.
   void check(const SlideFile& slide, int descriptor);
 
  private:

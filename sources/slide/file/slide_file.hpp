@@ -89,7 +89,7 @@ struct SlideFile {
     Grid grid;
     std::uint64_t places = 0;  ///< places of the grid, whether or not they are records
     std::uint64_t first = 0;   ///< number of its first record among the records of all slides
-    /// No tile has pixels of two places. False if OpenSlide decodes the tiles, or the image is resampled.
+    /// If true, no tile has pixels of two places. Never true if OpenSlide decodes the tiles, or the image is resampled.
     bool whole_tiles = false;
     /// The source's blocks that are the level's decoded tiles: the number of the first, and how many. `blocks` is 0 if
     /// decoded tiles are not kept.
@@ -103,13 +103,14 @@ struct SlideFile {
   };
   Records records;
 
-  /// Returns whether the slide belongs to a view that leaves out some of its places. Places that tissue or regions left
-  /// out don't count.
+  /// Returns whether the slide belongs to a view that leaves out some of its places. Places that were
+  /// left out because of tissue or regions don't count.
   bool is_view() const noexcept { return !failure && records.places - records.grid.size() != choice.struck; }
 };
 
-/// Opens a slide. Sets `failure` if the file is faulty, or `settings` does not fit the file. Keeps the positions of the
-/// tiles if they need at most `keep_left` bytes, and subtracts their bytes from `keep_left`. Any thread.
+/// Opens a slide. Sets `failure` if the file is faulty, or `settings` does not fit the file. Keeps the offsets
+/// and sizes of the tiles in memory if they need at most `keep_left` bytes, and subtracts their bytes from `keep_left`.
+/// Any thread.
 SlideFile open_slide(const std::string& path, std::size_t number, const SlideOpenOptions& settings,
                      std::atomic<std::size_t>& keep_left);
 

@@ -179,7 +179,8 @@ std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32
          static_cast<std::uint64_t>((height + tile_height - 1) / tile_height);
 }
 
-// Checks everything that readers use without checking it. An entry's hash shows damage, but not who wrote the entry.
+// Checks everything that readers use without checking it. An entry's hash shows damage. But an entry with the
+// right hash may come from anybody.
 void check(const SlideFile& slide) {
   const Level& level = slide.image.level;
   const std::uint64_t bytes = slide.sample.bytes;

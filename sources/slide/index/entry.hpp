@@ -34,8 +34,8 @@ struct EntryKey {
 std::string entry_of(const EntryKey& key, const SlideFile& slide);
 /// Reads the key at the beginning of an entry. @throws Error(corrupt), without the index's name.
 EntryKey key_of_entry(std::string_view entry);
-/// Returns the slide of an entry. The slide's path, its number, and the number of its first record are not in the
-/// entry. @throws like `key_of_entry`.
+/// Returns the slide of an entry. Some members are not in the entry, like the slide's path, its number, and the
+/// number of its first record. @throws like `key_of_entry`.
 SlideFile slide_of_entry(std::string_view entry);
 
 }  // namespace penstock::slide

@@ -25,10 +25,13 @@ struct IndexContent {
   std::uint64_t frames = 0, bytes = 0;
 };
 
-/// Reads an index; none if the file does not exist. From a file whose name ends with ".partial", reads the entries
-/// before the first incomplete or damaged one, and needs at least one. In any other file, an incomplete or damaged
-/// entry is Error(corrupt).
-/// @throws Error(corrupt) if the file is not an index; Error(unsupported) if its version is different; Error(io).
+/// Reads an index. Returns none if the file does not exist. From a file whose name ends with ".partial", reads the
+/// entries before the first incomplete or damaged one.
+/// @throws Error(corrupt) if
+/// - the file is not an index, or its settings are damaged;
+/// - an entry, or the end of the file, is incomplete or damaged. With a name that ends with ".partial", this is an
+///   error only if no entry comes before.
+/// @throws Error(unsupported) if its version is different; Error(io).
 std::optional<IndexContent> read_index(const std::string& path);
 
 /// Writes an index. Until the index is complete, its file is called `partial_of(path)`. Keys of items are the slides'

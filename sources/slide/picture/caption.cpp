@@ -30,7 +30,7 @@ class Layout {
   Layout(const Caption& caption, std::int32_t width) : width_(width) {
     const auto columns = static_cast<std::size_t>((width - 2 * margin) / character_step);
     for (std::size_t i = 0; i < caption.lines.size(); ++i) {
-      // The heading is bold, so it is one pixel wider. Its lines have one character less.
+      // A bold heading is one pixel wider, so its lines have one character less.
       for (std::string& line : wrapped(plain_text(caption.lines[i]), i == 0 ? columns - 1 : columns)) {
         texts.push_back({margin, top_, std::move(line), i == 0});
         top_ += line_step;
@@ -85,7 +85,8 @@ Bitmap draw_caption(const Caption& caption, std::int32_t width) {
   const Layout layout(caption, width / scale);
   Bitmap bitmap(width, layout.height * scale, white);
   for (const PlacedText& text : layout.texts)
-    // A heading is drawn a second time, one pixel to the right, to be bold. At scale 1 such letters would be illegible.
+    // To be bold, a heading is drawn a second time, one pixel to the right. At scale 1 it is not bold, because such
+    // letters would be illegible.
     for (std::int32_t bold = 0; bold <= (text.heading && scale > 1 ? 1 : 0); ++bold)
       draw_text(bitmap, text.left * scale + bold, text.top * scale, scale, black, text.text);
   for (const PlacedSwatch& swatch : layout.swatches)

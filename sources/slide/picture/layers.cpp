@@ -15,7 +15,8 @@ namespace {
 constexpr Rgb record_colour{0, 90, 200}, unread_colour{255, 130, 0}, dim_colour{150, 150, 150},
     stripe_colour{95, 95, 95}, unmarked{255, 255, 255};
 constexpr int tint_parts = 20, dim_parts = 60, stripe_parts = 75, faint_parts = 50;
-constexpr double least_outlined = 5;  // the least `place_pixels_` with outlines; more outlines would cover everything
+// If `place_pixels_` is less than this, records have no outlines of their own, because these would cover everything.
+constexpr double least_outlined = 5;
 
 }  // namespace
 
@@ -103,7 +104,7 @@ void Layers::draw_record_outlines() {
   };
   for (std::uint64_t i = 0; i < slide_.records.grid.size(); ++i) {
     const Area area = overview_.area_of(place_box(slide_, options_, slide_.records.grid.place(i)));
-    // A slide may be narrower than a line.
+    // A slide may be narrower than a line, so these are limited to the area's left and top.
     const std::int32_t right = std::max(std::min(area.right, picture_.width() - thick), area.left),
                        bottom = std::max(std::min(area.bottom, picture_.height() - thick), area.top);
     mark(area.left, area.top, right + thick, area.top + thick);

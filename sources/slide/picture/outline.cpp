@@ -12,7 +12,7 @@ void draw_outline(Bitmap& bitmap, std::span<const std::uint8_t> mask, std::int32
   const auto row_of = [&](std::int32_t y) {
     return mask.subspan(static_cast<std::size_t>(y) * static_cast<std::size_t>(width), static_cast<std::size_t>(width));
   };
-  // For each column, how many ones follow each other up to the present row.
+  // Counts, for each column, the consecutive ones that end at the present row.
   std::vector<std::int32_t> above(static_cast<std::size_t>(width), 0);
   for (std::int32_t y = 0; y < height; ++y) {
     const std::span<const std::uint8_t> row = row_of(y);

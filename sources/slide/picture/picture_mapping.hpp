@@ -20,7 +20,8 @@ struct OverviewSource {
   std::int32_t k = 1;
 };
 
-/// Chooses the source that `draw_slide` describes, among the levels that can be read. `levels` begin with the finest.
+/// Chooses a level and k as the documentation of `draw_slide` says, among the levels that can be read. `levels`
+/// begin with the finest.
 OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side);
 
 /// Converts positions on the slide to pixels of the picture. A value.

@@ -104,7 +104,7 @@ class SlideDrawing {
     settings.all_levels = true;
     std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, settings, keep_nothing);
-    // Checked before `failure`, because an error of a different file shows nothing about this slide.
+    // This is checked before `failure`, because an error of a different file shows nothing about this slide.
     const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
     if (slide.mark && !same) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);

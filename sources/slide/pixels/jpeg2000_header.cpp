@@ -72,7 +72,7 @@ struct CodestreamHeader {
 
 [[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
 
-// Checks a coding style. It decides how much memory and time OpenJPEG takes. `at`: the position of the number of
+// Checks a coding style, which decides how much memory and time OpenJPEG takes. `at`: the position of the number of
 // decompositions. The sizes of blocks come after that number. If `style` has the bit `own_sizes`, the sizes of
 // precincts come last.
 void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
@@ -113,7 +113,7 @@ void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uin
 }
 
 // Checks all markers of the main header and of the headers of tile parts. Refuses markers that are not expected in a
-// slide, and markers that change the coding after it is set.
+// slide. The general coding may be set once, and after it the coding of single components, all in the main header.
 void check_markers(const CodestreamHeader& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;

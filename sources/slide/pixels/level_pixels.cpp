@@ -58,7 +58,7 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
 
 namespace {
 
-// Writes a row of OpenSlide's pixels in front of the colour `outside`. The pixels are premultiplied.
+// Blends a row of OpenSlide's pixels, which are premultiplied, over the colour `outside`. Writes the result as RGB.
 void write_row(const std::uint32_t* argb, std::int64_t width, const std::array<std::uint8_t, 3>& outside,
                std::byte* out) {
   auto* to = reinterpret_cast<std::uint8_t*>(out);

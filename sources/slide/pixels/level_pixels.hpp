@@ -29,7 +29,7 @@ struct LevelReaders {
 /// Pixels of one record, from its slide's level.
 class LevelPixels {
  public:
-  /// `all`: the box of the level that the record's whole image is made of. `blocks`: the decoded tiles that `all`
+  /// `all`: the part of the level from which the record's whole image is made. `blocks`: the decoded tiles that `all`
   /// touches, row by row. A tile is read from the file if its block is empty, or if `blocks` is empty.
   LevelPixels(LevelReaders& readers, const SlideFile& slide, const SlideBox& all,
               std::span<const std::span<const std::byte>> blocks) noexcept

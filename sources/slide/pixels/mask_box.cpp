@@ -8,7 +8,8 @@ namespace penstock::slide {
 namespace {
 
 // Pixels [from, to) of a mask along a side. `centres_in` returns the pixels whose centres are in [begin, begin + size)
-// of an image. The image has `image` pixels, and the level that the mask is made of has `level` pixels.
+// of an image. If there are none, it returns the pixel at the middle of that part. Along the side, the image has
+// `image` pixels, the level that the mask is made of has `level`, and the mask has `count`.
 struct Range {
   std::int32_t from, to;
 };

@@ -53,7 +53,8 @@ class Strip {
     read(SlideBox{box_.x, begin, box_.width, to_ - begin}, Canvas{pixels_, stride_, box_.x, from_});
   }
   std::int64_t end() const noexcept { return to_; }
-  // Returns the pixels for an image executor, with the address at which the level's first pixel would be.
+  // Returns the pixels for an image executor. Their address is where the level's first pixel would be if the whole
+  // level were in memory.
   Pixels level_pixels(const ImageShape& shape) const noexcept {
     return {reinterpret_cast<const std::uint8_t*>(pixels_) - from_ * stride_ - box_.x * 3, stride_, shape};
   }
@@ -114,7 +115,8 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
                        static_cast<std::int32_t>(slide_->image.scale.height), static_cast<std::int32_t>(there.y + row));
   };
   const std::int64_t step = slide_->image.level.tile_height != 0 ? slide_->image.level.tile_height : 256;
-  // The filter is a triangle, symmetric about its centre. At the level's edges, some taps are cut off.
+  // This is the most rows of the level that one row of the image needs. The filter is a triangle, symmetric about its
+  // centre. At the level's edges, some taps are cut off, so fewer rows are needed.
   const std::int64_t taps = 2 * (slide_->image.level.height / slide_->image.scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;

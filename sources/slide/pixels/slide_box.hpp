@@ -15,7 +15,7 @@ struct SlideBox {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Where pixels of a SlideBox are in memory, as RGB.
+/// Says where the pixels of a SlideBox are in memory, as RGB.
 struct Canvas {
   std::byte* pixels;
   std::ptrdiff_t stride;

@@ -54,8 +54,8 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
 constexpr std::array end_marker{std::byte{0xff}, std::byte{0xd9}};
 
 // Returns a JPEG stream with its end marker. `memory` is the stream, then room for the marker. Some writers leave the
-// marker out. Adds a missing marker, so that every reader accepts the tile. Some writers add a byte after the marker,
-// to make the number of bytes even.
+// marker out. Adds a missing marker, so that every reader accepts the tile. Other writers add a byte after the marker,
+// to make the number of bytes even. Returns such a stream as it is.
 std::span<std::byte> with_end(std::span<std::byte> memory) {
   const std::span<std::byte> stream = memory.first(memory.size() - end_marker.size());
   const auto ends = [](std::span<const std::byte> bytes) {
@@ -105,8 +105,8 @@ void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   }
 }
 
-// With `verify`, also checks the bytes after the last pixel of `box`, because damage before them may show only there.
-// If `box` is the whole tile, does this without `verify` too, because the check then costs nothing.
+// With `verify`, also checks the bytes after the last pixel of `box`. Damage in earlier bytes may show only in these.
+// If `box` is the whole tile, checks them without `verify` too, because this then costs nothing.
 void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
                  bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   JpegContainer container;

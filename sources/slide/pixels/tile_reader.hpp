@@ -24,8 +24,8 @@ namespace penstock::slide {
 /// Where a tile is in its file.
 struct TilePlace {
   std::uint64_t offset = 0, bytes = 0;
-  /// Returns whether the tile is not stored. Scanners leave out empty areas like this. All pixels of the tile are
-  /// white.
+  /// Returns whether the tile is not stored. Scanners leave out tiles of empty areas. All pixels of such a tile
+  /// are white.
   bool is_left_out() const noexcept { return offset == 0 && bytes == 0; }
   friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };

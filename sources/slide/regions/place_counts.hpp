@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the pixels of a plane of regions in each place of a grid.
+// Counts the pixels of a plane of regions in each place of a slide.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 
 namespace penstock::slide {
 
-/// Where places are on a plane of regions. The places are in rows. All places of a row cover the same pixel rows of the
-/// plane, [from, to). From one row of places to the next, neither `from` nor `to` decreases.
+/// Says where places are on a plane of regions. The places are in rows. All places of a row cover the same pixel rows
+/// of the plane, [from, to). From one row of places to the next, neither `from` nor `to` decreases.
 struct PlacesOnRegionPlane {
   struct Range {
     std::int32_t from = 0, to = 0;
   };
   struct Row {
     Range pixels;
-    std::size_t first = 0, count = 0;  ///< number of the row's first place; number of its places
+    std::size_t first = 0, count = 0;  ///< the number of the row's first place; how many places it has
   };
   std::vector<Row> rows;
   std::vector<Range> columns;  ///< the pixel columns of each place; if `same_columns`, only of the places of one row

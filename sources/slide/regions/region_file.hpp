@@ -37,7 +37,7 @@ struct RegionPicture {
   struct Rows {
     std::int32_t first = 0, end = 0;
   };
-  std::array<Rows, 256> rows{};  ///< for each value, the rows that contain it
+  std::array<Rows, 256> rows{};  ///< for each value, the rows from the first to the last that contain it
 };
 
 struct Regions {

@@ -20,9 +20,9 @@ struct PlacedRegions {
 /// Returns the regions of a slide, or no regions if the slide has no file of them. If the slide's bounds are not the
 /// whole slide, coordinates of regions may count from the top left pixel of the bounds, or of the slide.
 /// @throws like read_region_file.
-/// @throws Error(unsupported), with the file, if neither `rules.origin` nor the file says which of the two it is. Also
-/// throws it if the file holds a picture that shows only the bounds, and OpenSlide does not say how large the bounds
-/// are.
+/// @throws Error(unsupported), with the file, if this makes a difference and neither `rules.origin` nor the file says
+/// which of these two pixels is the origin. Also throws it if the file holds a picture that shows only the bounds, and
+/// OpenSlide does not say how large the bounds are.
 PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& rules);
 
 }  // namespace penstock::slide

@@ -149,8 +149,8 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
     return count != 0 && static_cast<double>(count) >= rules.least * static_cast<double>(pixels);
   };
 
-  // For each place, row by row: the number of the class with the most pixels so far, plus 1, and the number of these
-  // pixels.
+  // Both have an element for each place, in the order of `places`. `best` is the number of the class that has the most
+  // pixels of the place so far, plus 1, or 0 for no class. `best_count` is the number of these pixels.
   std::vector<std::uint8_t> best;
   std::vector<std::uint32_t> best_count;
   if (!rules.field.empty()) {

@@ -22,8 +22,8 @@ bool is_listed(const std::vector<std::string>& list, const std::string& name);
 /// Returns whether records may show the class `name`.
 bool may_show(const SlideRegions& rules, const std::string& name);
 
-/// Returns the plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) if the plane would be too
-/// large.
+/// Returns the grid of pixels on which SlideRegions compares a slide's regions with places. @throws
+/// Error(limit_exceeded) if the grid would be too large.
 MaskGrid region_grid(const SlideFile& slide, double mpp);
 
 /// Returns where the places of the slide's grid are on the plane `grid`. `box_of` returns the box of the slide's image
@@ -36,11 +36,11 @@ struct RegionBits {
   static constexpr std::uint8_t current = 1, included = 2, excluded = 4;
 };
 
-/// Paints the regions that the rules name. Sets the bit `excluded` where a class of `rules.exclude` is, and the bit
-/// `included` where a class is that records may show. If `each` is set, it is called for every class that records may
-/// show, with the class's number among these classes. During the call, the bit `current` is set only where this class
-/// is. @throws Error(corrupt) if the picture and the part of the slide that it shows have different shapes; what
-/// RegionPlane::paint throws. The errors name no file.
+/// Paints the regions that the rules name. Sets the bit `excluded` in the regions of classes in `rules.exclude`. Sets
+/// the bit `included` in the regions of classes that records may show. If `each` is set, it is called for every class
+/// that records may show, with the class's number among these classes. During the call, the bit `current` is set only
+/// where this class is. @throws Error(corrupt) if the picture and the part of the slide that it shows have different
+/// shapes; what RegionPlane::paint throws. The errors name no file.
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
 
@@ -55,8 +55,8 @@ struct ShownClasses {
   std::vector<std::uint8_t> shown;
 };
 
-/// Strikes out of `wanted` the places that the rules don't allow. Returns the names of the slide's classes. If
-/// `rules.field` is set, also returns the class that each place shows. @throws like paint_regions.
+/// Strikes out of `wanted` the places that the rules don't allow. Returns the names of the slide's classes that records
+/// may show. If `rules.field` is set, also returns the class that each place shows. @throws like paint_regions.
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
                                    const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted);
 

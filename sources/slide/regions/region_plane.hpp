@@ -24,7 +24,7 @@ class RegionPlane {
 
   /// Sets the bit inside the polygon. Takes time proportional to the rows that its edges cross and to the pixels of the
   /// rectangle around it. This work is subtracted from `work_left`. @throws Error(limit_exceeded), without a file, if
-  /// less work is left.
+  /// `work_left` is less than this work.
   void paint(const RegionPolygon& polygon, std::uint8_t bit, std::uint64_t& work_left);
   /// Sets the bit where the picture has `value`.
   void paint(const RegionPicture& picture, std::uint8_t value, std::uint8_t bit);

@@ -64,9 +64,11 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 }
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
-  // An index keeps only the error of a slide that can't be read, so the scale of such a slide is not added.
+  // An index does not keep the scale of a slide that can't be read. So the scale of such a slide is not added, and the
+  // hash is the same with an index and without one.
   const Scale scale = slide.failure ? Scale() : slide.image.scale;
-  // At coarser levels than level 0, OpenSlide's pixels differ from this library's.
+  // At coarser levels than level 0, OpenSlide's pixels differ from this library's. So `way` says which of the two reads
+  // the slide.
   const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
       slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),
@@ -76,7 +78,8 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
   if (way == 2) hash.add(slide.found.openslide);
   if (!slide.settings.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
   if (!slide.failure) hash.add(slide.image.level.tables);
-  // The kept places are added, because which places show tissue depends on the slide's pixels and on their size.
+  // The kept places are added, because which places show tissue depends on the slide's pixels and on the
+  // micrometres per pixel.
   hash.add(slide.records.grid.kept());
   hash.add(slide.records.grid.listed());
   hash.add(slide.records.shown_classes.words());

@@ -13,7 +13,8 @@ namespace penstock::slide {
 
 /// Returns the hash of a list of places, or 0 if `list` is null.
 std::uint64_t hash_of_list(const SlideCoords* list);
-/// Returns the hash of a file of regions, or 0 if `file` is empty or doesn't exist. @throws like read_text.
+/// Returns the hash of the file of regions whose path is `file`, or 0 if `file` is "" or there is no such file. @throws
+/// like read_text.
 std::uint64_t hash_of_regions(const std::string& file);
 
 /// Returns all slides of `opening`, from the index that its options name, without opening any slide.

@@ -30,8 +30,8 @@ std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::stri
     const auto [there, fresh] = slides.emplace(file_name_of(names[i]), i);
     if (!fresh) there->second = several;
   }
-  // CLAM calls the slide a.ome.tif "a.ome". So adds names that have the slide's folders and its file's name without the
-  // last extension.
+  // CLAM calls the slide a.ome.tif "a.ome". So this loop adds names that have the slide's folders and its file's name
+  // without the last extension.
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string file = file_name_of(paths[i]), stem = file.substr(0, file.rfind('.'));
     slides.emplace(names[i].substr(0, names[i].rfind('/') + 1) + stem, i);

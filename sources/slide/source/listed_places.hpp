@@ -23,8 +23,9 @@ struct SlideLists {
 /// name, or none of the lists belongs to a slide.
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
-/// Returns the places of a list that are on its slide. Leaves out places beyond the slide and repeated ones, and counts
-/// them in `slide.choice`. @throws Error(unsupported) if the list belongs to a different slide, or its places have a
+/// Returns the places of a list that are on its slide. Leaves out repeated places, and places whose top left pixel is
+/// not on the slide. With SlideEdges::drop, also leaves out places that reach beyond the slide. Counts all these places
+/// in `slide.choice`. @throws Error(unsupported) if the list belongs to a different slide, or its places have a
 /// different size than records. With `options.coords_of_any_size`, the size may be different.
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options);
 

@@ -26,8 +26,8 @@ void take_classes(SlideFile& slide, const SlideRegions& regions);
 
 /// Leaves out the places that show too little tissue in `mask`, or that the rules of regions don't allow. If places are
 /// chosen by tissue and the slide has places, `mask` must be set. @throws Error(limit_exceeded) if places are chosen
-/// and the slide has more than 2^31 of them; Error(limit_exceeded | corrupt | unsupported | not_found | io) for faults
-/// of its regions.
+/// by tissue or regions, and the slide's grid has more than 2^31 places; Error(limit_exceeded | corrupt | unsupported |
+/// not_found | io) for faults of its regions.
 void choose_places(SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 }  // namespace penstock::slide

@@ -12,9 +12,9 @@
 
 namespace penstock::slide {
 
-/// Returns a line for each class of `regions.include` and `regions.exclude` that no slide has. A misspelt class would
-/// silently leave out everything, or nothing. @throws Error(invalid_argument) for such a class, if all slides can be
-/// read.
+/// Returns a line for each class of `regions.include` and `regions.exclude` that no slide has. Without these lines,
+/// a misspelt class would silently leave out everything, or nothing. If all slides can be read, throws
+/// Error(invalid_argument) instead of returning a line.
 std::vector<std::string> unknown_classes(const SlideRegions& regions, const std::vector<SlideFile>& slides);
 
 /// Numbers the classes that records may show, and sets `class_numbers` of each slide. Returns the classes' names, in

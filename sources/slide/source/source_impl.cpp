@@ -48,8 +48,8 @@ bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
   return true;
 }
 
-// Returns true only if each tile of the file is touched by at most one place. If the image is resampled, or the stride
-// is not a multiple of the tiles' sides, returns false without counting.
+// Returns true only if each tile of the file is touched by at most one place. Always returns false if the
+// image is resampled, or if the stride of a grid is not a multiple of the tiles' sides.
 bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   if (slide.image.scale.resampled) return false;
   if (slide.records.grid.is_list()) return listed_share_no_tile(slide, options.size);

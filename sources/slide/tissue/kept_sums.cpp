@@ -26,7 +26,8 @@ std::span<const std::uint32_t> KeptSums::find(const SlideBox& box) {
 
 std::span<std::uint32_t> KeptSums::keep(const SlideBox& box, std::size_t sums) {
   constexpr std::size_t most_bytes = std::size_t{8} << 20, entry_bytes = 128;
-  // Nothing is kept for a tile that is left out, because only its position shows whether it is glass or lost.
+  // Nothing is kept for tiles that the file leaves out. Only such a tile's position in the level shows whether the tile
+  // is glass or was lost, and the key does not contain this position.
   if (!open_ || place_.is_left_out()) return {};
   // The first time, only the key is kept. Most slides have each tile's bytes only once, so memory for sums would be
   // wasted.

@@ -56,7 +56,7 @@ bool works_after_batch(const std::string& stages) {
          std::ranges::find(all, "batch", [](const ParsedStage& stage) { return stage.syntax->name; }) != all.end();
 }
 
-// Refuses options that exclude each other, before anything is opened.
+// Refuses options that are wrong, lack another option or exclude each other, before anything is opened.
 void check_options(const BenchOptions& options) {
   const auto refuse = [](bool wrong, const char* why) {
     if (wrong) throw UsageError(why);
@@ -219,7 +219,7 @@ class Bench {
   }
 
   // Measures the highest rate at which a consumer is busy for `wanted_busy` of the time. With --stalls, also measures
-  // what the consumer waits for. Uses the last setting.
+  // what the consumer waits for. Uses the setting of the last run.
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;

@@ -14,7 +14,7 @@ namespace {
 std::optional<std::uint64_t> number_in(const char* path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
-  return file >> value ? std::optional(value) : std::nullopt;  // "max" is not a number
+  return file >> value ? std::optional(value) : std::nullopt;  // the file has "max" if there is no limit
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 
 namespace penstock::cli {
 
-/// Returns the regular files of a store. These are the path itself, or all files below a folder, or the files that a
-/// list or a pattern names. @throws UsageError if there are no such files.
+/// Returns the files of a store. If the path is a folder, these are the regular files below it that stores don't skip
+/// (`is_skipped`). If the path is a file, it is this file. A MIRAX slide also has the files of the folder beside it. If
+/// the path is a list of stores, these are the list and the files of its stores. If the path is a pattern, these are
+/// the files that match it. @throws UsageError if there are no such files.
 std::vector<std::string> files_of_store(const std::string& path);
 
 /// Writes back unwritten data and asks the system to drop the files' pages, including pages that this process has

@@ -28,8 +28,8 @@ struct RunOptions {
   Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
-  Device device = host();  ///< where batches are delivered
-  double consumer_s = 0;   ///< seconds that the loop spends on each batch; it sleeps for most of them
+  Device device = host();                       ///< where batches are delivered
+  double consumer_s = 0;                        ///< seconds that the loop spends on each batch, like a training step
   std::vector<std::string> dropped_files = {};  ///< files whose pages are dropped from memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: no timeline
   bool hash = false;
@@ -63,7 +63,7 @@ struct Run {
   std::uint64_t file_bytes = 0;      ///< bytes of `dropped_files`
   std::vector<RunInterval> moments;  ///< the whole run, in at most 200 parts
   std::string hash;                  ///< hash of all batches, 16 hex digits; empty without `RunOptions::hash`
-  std::string states_hash;           ///< hash of the loader's state after each batch, like `hash`
+  std::string states_hash;           ///< one hash of the states that the loader has after each batch; see `hash`
   Report report;
 };
 

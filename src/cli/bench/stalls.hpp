@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a consumer's waiting by cause. Compares three runs: with the records kept in memory, with reading, and with
-// reading and a device.
+// Splits a consumer's waiting by cause. Compares a run with the records kept in memory and a run with reading. If there
+// is a device, also compares a run with reading and the device.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,8 @@
 namespace penstock::cli {
 
 /// Parses a text. @throws Error(corrupt), which names no file, if the text is not JSON, or if lists and objects nest
-/// deeper than 100 levels. The limit is needed because code that copies and prints nested lists and objects recurses.
+/// deeper than 100 levels. Without the limit, code that copies or prints nested lists and objects could overflow the
+/// stack, because it recurses.
 Json json_in(std::string_view text);
 /// Parses like `json_in`, but returns null for a text that `json_in` refuses.
 Json json_or_null(std::string_view text);

@@ -45,8 +45,8 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text);
 std::vector<unsigned> parse_counts(const std::string& text, const char* what, unsigned least, unsigned most);
 std::vector<unsigned> parse_threads(const std::string& text);
 
-/// Prints text on stdout. All output on stdout uses this function. @throws std::runtime_error if the text can't be
-/// written.
+/// Prints text on stdout. All output on stdout uses this function, except what CLI11 prints for --help and --version.
+/// @throws std::runtime_error if the text can't be written.
 void print(std::string_view text);
 /// Returns JSON as text. Strings that are not UTF-8 are changed by `as_json_has_it`. `indent`: spaces per level; -1:
 /// all in one line.

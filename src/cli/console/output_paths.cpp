@@ -33,7 +33,7 @@ fs::path whole(const std::string& path) {
   std::error_code failed;
   fs::path full = fs::weakly_canonical(fs::absolute(path), failed);
   if (failed) full = fs::absolute(path).lexically_normal();
-  // The last part of a path like "x/" is empty.
+  // The last part of a path like "x/" is empty, so it is removed.
   return full.has_filename() ? full : full.parent_path();
 }
 

@@ -9,8 +9,8 @@
 
 namespace penstock::cli {
 
-/// Checks each file and folder that the command's options name for writing, like --out and --json. Missing folders are
-/// created later.
+/// Checks each file and folder that the command will write, as options like --out and --json name them. Missing folders
+/// are created later.
 /// @throws UsageError if there is a folder instead of a file, or a file instead of a folder, or if the folder to write
 /// into is not writable.
 void check_output_paths(const CLI::App& command);

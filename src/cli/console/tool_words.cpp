@@ -19,7 +19,7 @@ struct ToolWord {
   std::string_view tool;     // the tool's option, or other words; empty: the tool has no option for `library`
 };
 
-// All other names like `some_name` become --some-name, if the command has that option.
+// A name like `some_name` that is not in this list becomes --some-name, if the command has that option.
 constexpr std::array tool_words{
     ToolWord{"", "`access = FileAccess::read`", "--access read"},
     ToolWord{"", "`max_memory_bytes`", "--memory"},

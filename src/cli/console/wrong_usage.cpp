@@ -66,7 +66,7 @@ void check_words(const CLI::App& app, int argc, const char* const* argv) {
   const CLI::App& command = *app.get_subcommand(*first);
   for (auto word = first + 1; word != words.end() && *word != "--"; ++word)
     if (is_long_option(*word) && word->find('=') == word->size() - 1 && has_option(command, *word))
-      // CLI11 would take the next word as the value.
+      // Without this check, CLI11 would take the word after "--option=" as the value.
       throw UsageError(fmt::format("{} lacks its value; leave it away where there is none", printable(*word)));
     else if (is_long_option(*word) && !has_option(command, *word))
       throw UsageError(fmt::format("{} has no option {}{}{}", *first, printable(*word),

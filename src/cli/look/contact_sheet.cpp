@@ -136,13 +136,13 @@ Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options) {
                              : Rgb{48, 48, 48});
         }
       }
-      // A masked row's label is masked too.
+      // A masked row has no label of its own: its values are zeros. So its bar is grey.
       const Rgb colour =
           labels && good ? class_colour(batch.view<const std::int64_t, 1>("label")(row)) : Rgb{48, 48, 48};
       for (std::int32_t y = cell; y < cell + bar; ++y)
         for (std::int32_t x = 0; x < cell; ++x) canvas.set(top + y, left + x, colour);
     }
-    if (number == cells) break;  // if all samples are bad, asking for the next batch throws
+    if (number == cells) break;  // because asking for another batch throws if all samples were bad
   }
   canvas.save(options.file);
   return sheet;

@@ -22,7 +22,7 @@ struct Sheet {
 };
 
 /// Draws samples side by side in the store's order. If the store has labels, a bar below each sample has its class's
-/// colour. A sample that can't be decoded becomes a crossed-out cell. @throws penstock::Error, std::runtime_error.
+/// colour. A sample that can't be drawn becomes a crossed-out cell. @throws penstock::Error, std::runtime_error.
 Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options);
 
 }  // namespace penstock::cli

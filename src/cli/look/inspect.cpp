@@ -97,7 +97,8 @@ std::string turned_text(const Findings& found) {
       "say", list);
 }
 
-// Returns the bytes of all records as text. If only some records were looked at, the number is an estimate from them.
+// Returns the size of a field's values in all records, as text. If only some records were looked at, the size is
+// estimated from these.
 std::string total_text(const Spread& s, std::uint64_t measured, std::uint64_t looked_at, std::uint64_t records) {
   if (looked_at == records || measured == 0) return bytes_text(static_cast<double>(s.total)) + " in all";
   return "about " +

@@ -95,8 +95,8 @@ class Looking {
     }
   }
 
-  // Counts the orientation. If the orientation can't be read, the image does not count as unreadable, because decoding
-  // may not need the damaged part.
+  // Counts the orientation if the image must be turned or mirrored. If the orientation can't be read, the image does
+  // not count as unreadable, because decoding may not need the damaged part.
   void look_at_orientation(std::span<const std::byte> jpeg) {
     try {
       if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];

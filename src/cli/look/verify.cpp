@@ -93,7 +93,7 @@ class Verifier {
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t read() const noexcept { return done_; }
-  /// If a signal ended the run: returns a number n. The records below n were all read.
+  /// After a run that a signal ended: returns a number n. All records with an index below n were read.
   std::uint64_t first_unread() const noexcept { return first_unread_; }
   /// Returns the signal that ended the run early, or 0.
   int signal() const noexcept { return signal_; }
@@ -198,7 +198,8 @@ class Verifier {
   const VerifyOptions& options_;
   const Schema schema_;
   const std::uint64_t size_;
-  const std::vector<std::uint64_t> ends_;  ///< ends of runs of records that one thread reads together
+  /// Ends of runs of records. One thread reads a run. If empty, each record is a run.
+  const std::vector<std::uint64_t> ends_;
   const std::string field_;
   const bool decodes_, is_slide_;
   const bool keys_apart_;  ///< keys are stored apart from records, so reading a record doesn't check its key

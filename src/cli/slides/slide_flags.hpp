@@ -30,7 +30,8 @@ struct SlideFlags {
   std::string first_given() const;
 };
 
-/// Adds the options of all settings except `index`. If `group` is not empty, --help shows the options in that group.
+/// Adds the options that set the members of `SlideFlags`, except --index. If `group` is not empty, --help shows the
+/// options in that group.
 void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
 /// Adds --index.

@@ -24,7 +24,8 @@ struct SlidePictures {
   std::vector<NotDrawn> not_drawn;  ///< slides that could be opened but not drawn
 };
 
-/// Returns DIR/NAME.png for a slide's name, in which a '/' makes a folder.
+/// Returns the path of a slide's picture: FOLDER/NAME.png. `slide` is the slide's name. Each '/' in it begins a
+/// subfolder. A part that is too long for a file's name is shortened.
 std::string picture_in(const std::string& folder, const std::string& slide);
 
 struct DrawingOptions {
@@ -35,8 +36,8 @@ struct DrawingOptions {
   unsigned threads = 0;  ///< 0: the number of cores
   bool quiet = false;    ///< no progress
 };
-/// Draws all slides that are wanted and could be opened. Creates missing folders. @throws penstock::Error if a file
-/// can't be written.
+/// Draws all slides that are wanted, could be opened, and belong to this rank. Creates missing folders. @throws
+/// penstock::Error if a file can't be written.
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
 
 /// Returns a line for each slide that could not be drawn. Then, if there are pictures, a line like "3 pictures: a/x.png

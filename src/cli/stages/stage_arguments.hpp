@@ -30,9 +30,9 @@ struct Word {
   std::size_t at = 0;
 };
 
-/// The arguments of one stage, bound to its parameters. If the argument is missing, a getter with a default returns the
-/// default. For a parameter that is not required, call a getter with a default.
-/// @throws UsageError, which shows the place in the text, if the argument does not have the getter's form.
+/// The arguments of one stage, bound to its parameters. A getter returns the argument of the parameter `name`, or
+/// the default if that argument is missing. Call a getter without a default only if the parameter is required or
+/// `given`. @throws UsageError, which shows the place in the text, if the argument does not have the getter's form.
 class Arguments {
  public:
   /// `line`: the whole text of `--stages`, for messages. @throws UsageError for unknown, repeated, missing or too many

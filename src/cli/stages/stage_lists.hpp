@@ -11,7 +11,7 @@
 
 namespace penstock::cli {
 
-/// Stages that choose records, and their order.
+/// Stages that choose records, or change their order.
 std::vector<StageSyntax> order_stages();
 /// Stages that check samples, and decide what happens to bad ones.
 std::vector<StageSyntax> error_stages();
@@ -26,7 +26,7 @@ std::vector<StageSyntax> field_stages();
 /// Stages that decide how samples become batches.
 std::vector<StageSyntax> batch_stages();
 
-/// Parameter of a stage that works on one image; read by `field_of`.
+/// The parameter with which a stage that works on one image gets the image's field. `field_of` reads it.
 inline constexpr Parameter image_field{"field", "image"};
 inline std::string field_of(const Arguments& a) { return a.text("field", "image"); }
 

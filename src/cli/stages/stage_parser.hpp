@@ -26,14 +26,14 @@ std::span<const StageSyntax> stage_table();
 
 struct ParsedStage {
   const StageSyntax* syntax;
-  Word word;  ///< the stage as it was written
+  Word word;  ///< the stage as it was written, with its arguments
   Stage stage;
 };
 
 /// Parses `decode_jpeg | random_resized_crop 224 scale=0.2,1 | random_flip | batch 64`: stages by their C++ names
 /// between bars, with arguments by position or as name=value. A stage that works on an image takes the field `image` if
-/// the text names no field. The result's words are parts of `text`. @throws UsageError, which shows the place. For an
-/// unknown stage, the message lists the known names.
+/// the text names no field. The result's words are views of `text`, which must outlive them. @throws UsageError, which
+/// shows the place. For an unknown stage, the message lists the known names.
 std::vector<ParsedStage> parse_stages(std::string_view text);
 
 /// Returns a line per stage, for --help.

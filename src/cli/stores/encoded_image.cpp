@@ -27,7 +27,7 @@ const char* image_kind(std::span<const std::byte> bytes) noexcept {
   if (head.starts_with("\x89PNG\r\n")) return "png";
   if (head.starts_with("GIF8")) return "gif";
   if (head.starts_with("BM") && head.size() >= 6) {
-    std::uint32_t size = 0;  // compared, because other data may begin with these two letters
+    std::uint32_t size = 0;  // the file's size in its header; checked, because other data may begin with "BM"
     for (unsigned i = 0; i < 4; ++i) size |= std::to_integer<std::uint32_t>(bytes[2 + i]) << (8 * i);
     if (size == bytes.size()) return "bmp";
   }
@@ -63,7 +63,8 @@ DecodeImageOptions options_for_any_image() noexcept {
 }
 
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded) {
-  constexpr std::size_t telling = 16;  // bytes; if there is a decoder, it reports that the rest is missing
+  // So many bytes show the kind. If there is a decoder for it, the decoder reports that the other bytes are missing.
+  constexpr std::size_t telling = 16;
   if (*image_kind(encoded) == '\0') return false;
   try {
     decoding.open(encoded.first(std::min(telling, encoded.size())));

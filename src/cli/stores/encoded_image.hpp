@@ -13,8 +13,8 @@
 
 namespace penstock::cli {
 
-/// Returns the kind of image that a file's first bytes show: "jpeg", "png", "gif", "bmp", "tiff", "webp", "avif",
-/// "heif", "jpeg2000", "jpegxl". Returns "" if they show no kind of this list.
+/// Returns the kind of image that the first bytes of a whole file show: "jpeg", "png", "gif", "bmp", "tiff", "webp",
+/// "avif", "heif", "jpeg2000", "jpegxl". Returns "" if they show no kind of this list.
 const char* image_kind(std::span<const std::byte> bytes) noexcept;
 
 /// Returns a file's kind by the ending of its name, if the library has no decoder for that kind; "" otherwise.
@@ -24,8 +24,8 @@ const char* undecoded_kind(std::string_view path) noexcept;
 /// the library can decode, including images with 16 bits per value.
 DecodeImageOptions options_for_any_image() noexcept;
 
-/// Returns whether an image is of a known kind that the library can't decode. `decoding` must have the options of
-/// `options_for_any_image()`. It forgets the image that it had opened.
+/// Returns whether an image is of a known kind that the library has no decoder for. `decoding` must accept 16 bits per
+/// value, as with `options_for_any_image()`. `decoding` may lose the image that it had opened.
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded);
 
 /// Decodes an image to its end, so that damage anywhere in it is found. @throws penstock::Error.

@@ -143,7 +143,7 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     return hdf5->block_ends();
   } catch (const Error& error) {
     if (error.code() != Errc::limit_exceeded) throw;
-    return {};  // most chunks were never written, and take no time to read
+    return {};  // there are very many chunks, but most were never written, and take no time to read
   }
 }
 

@@ -42,9 +42,9 @@ using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvS
 
 /// The store that the tool reads. It is an LMDB, a folder of files, tar shards of WebDataset, HDF5 files, whole-slide
 /// images, or text tables (by their names: *.csv, *.tsv, *.tab). The kind is found by looking at the path. If no flag
-/// says how slides are cut, each record is a square as large as a tile of the first readable slide's file. If such
-/// tiles would have sides of more than 1024 pixels, or the file has no tiles, the size is that of `Slides`. Values of
-/// an LMDB from other software are read as the kind that most of them look like. Any thread.
+/// says how slides are cut, each record is a square. Its side is the longer side of a tile in the first readable
+/// slide's file. If that side has more than 1024 pixels, or the file has no tiles, the side is that of `Slides`. Values
+/// of an LMDB from other software are read as the kind that most of them look like. Any thread.
 class InputStore {
  public:
   /// @throws penstock::Error, and UsageError for options of a different kind of store or an unknown field.
@@ -81,8 +81,8 @@ class InputStore {
   std::vector<std::string> passed_over() const;
   /// For a folder of files, returns the classes without a file; otherwise empty.
   std::vector<std::string> empty_classes() const;
-  /// Returns a pipeline of the store. With `classes`, the numbers of `class_field` become the numbers of these classes:
-  /// by name, or unchanged if the store has no names.
+  /// Returns a pipeline of the store. With `classes`, each number in `class_field` becomes the number that `classes`
+  /// gives to the class of the same name. If the field has no names, the numbers stay, and get the names of `classes`.
   /// @throws UsageError, and Error(schema_mismatch) for a class that is not in `classes`.
   Pipeline pipeline(const ClassNames& classes = {}) const;
   /// Returns whether every record has a checksum. Reading compares it if `InputStoreOptions::checksums` is true.

@@ -68,7 +68,8 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
-  // A tile of a slide that was left out as a whole is listed only if the slide could be opened later.
+  // If a slide was left out as a whole, and one of its tiles is listed later, the slide could be opened meanwhile. So
+  // it is no longer left out as a whole.
   if (!tile.whole_slide) forget_slide(as_json_has_it(tile.slide));
   if (!places_.emplace(as_json_has_it(tile.key), tiles_.size()).second) {
     differs_ = true;  // a run that tried the tile again, and was stopped, has listed it a second time

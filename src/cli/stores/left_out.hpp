@@ -119,7 +119,8 @@ class SkippingSink {
   S& sink_;
   LeftOut& left_out_;
   const bool may_have_;
-  std::unordered_set<std::uint64_t> skipped_;  // positions, because `has` may be called twice for one
+  // Positions of skipped samples. A set, because `has` may be called twice for a sample.
+  std::unordered_set<std::uint64_t> skipped_;
 };
 
 }  // namespace penstock::cli

@@ -26,7 +26,8 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
 
 struct Folder {
   bool is_out = false;
-  std::set<std::string, std::less<>> links = {};  // and entries whose kind the file system doesn't report
+  // Names of links, and of entries whose kind the file system doesn't report, because they may be links.
+  std::set<std::string, std::less<>> links = {};
 };
 
 Folder look_at(const fs::path& path, const fs::path& root) {

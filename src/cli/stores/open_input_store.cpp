@@ -44,8 +44,8 @@ LmdbValues values_of(const std::string& text) {
   return LmdbValues::automatic;
 }
 
-// Opens an LMDB. For an unfinished store, replaces the library's advice. That advice names an option that the tool
-// doesn't have.
+// Opens an LMDB. Throws other messages than the library in two cases: if the file is no store at all, and if the store
+// is unfinished. For an unfinished store, the library's advice names an option that the tool doesn't have.
 LmdbSource open_lmdb(const Lmdb& options) {
   try {
     return LmdbSource(options);
@@ -173,8 +173,9 @@ void require_readable(const SlideSource& opened) {
     throw Error(*opened.slides().front().failure);
 }
 
-// Opens slides, cut as the flags specify. Without flags, cuts them into squares of the size of the first readable
-// slide's own tiles, so that each of these tiles is read once.
+// Opens slides, cut as the flags specify. Without flags, cuts them into squares with the side of the first readable
+// slide's own tiles, so that each of these tiles is read once. If that slide has no tiles, or if its tiles have sides
+// of more than `most` pixels, the side is that of `Slides`.
 SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::string& passed_over) {
   WantedSlides files = slide_files({path});
   passed_over = passed_over_text(files.passed_over);

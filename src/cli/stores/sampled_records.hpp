@@ -14,9 +14,9 @@ struct SampledRecordLimits {
 };
 
 /// Returns the indices of about `most` records of a store of `size` records, in order and spread evenly. `most_read`
-/// may reduce the number of records, but not below 16. If the store has no more records than that, returns all of them.
-/// `block_ends`: ends of blocks of records that are best read together, the last one at `size`. It is empty if the
-/// store has no blocks. With blocks, chooses runs of consecutive records.
+/// may reduce the number of records, but not below 16. If the store has no more records than would be chosen,
+/// returns all of them. `block_ends`: ends of blocks of records that are best read together. The last block ends at
+/// `size`. The list is empty if the store has no blocks. With blocks, chooses runs of consecutive records.
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
                                            SampledRecordLimits sample);
 

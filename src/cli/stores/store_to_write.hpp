@@ -46,9 +46,9 @@ struct StoreToWrite {
 /// Returns whether the store's first file exists, finished or not.
 bool is_there(const StoreToWrite& store);
 
-/// Interprets --out. X.tar means tar shards; X.h5 and X.hdf5 HDF5; X.mdb an LMDB in one file; X, X.lmdb and any X/ an
-/// LMDB in a folder. With --form folder, any value is a folder of files. @throws UsageError for other extensions, for
-/// options that don't fit, and if something else exists there.
+/// Interprets --out. X.tar means tar shards. X.h5 and X.hdf5 mean HDF5. X.mdb means an LMDB in one file. X, X.lmdb and
+/// any path with '/' at its end mean an LMDB in a folder. With --form folder, any value is a folder of files. @throws
+/// UsageError for other extensions, for options that don't fit, and if something else exists there.
 StoreToWrite destination_of(const OutFlags& flags);
 
 }  // namespace penstock::cli

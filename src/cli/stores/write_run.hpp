@@ -62,7 +62,8 @@ Json rewrites_json(const RewriteCounts& counts);
 /// Warns on stderr if some JPEGs were refused. `key` returns a record's key, and is called for the first refused JPEG.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
-/// @throws UsageError if `out` is inside of `folder`, because the next run would treat it as a part of that folder.
+/// @throws UsageError if `out` is `folder` itself or is inside of it. The next run would read such a store as a part of
+/// the folder.
 void refuse_out_inside(const std::string& out, const std::string& folder);
 
 /// Returns the exit status of a command, which depends on whether a signal stopped it. Reports such a stop on stderr.

@@ -40,7 +40,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
                        const SlidePictures* pictures) {
   std::string text;
   Json slides = Json::array();
-  std::uint64_t copied = 0, unreadable = 0;  // a slide that can't be read is one record
+  std::uint64_t copied = 0, unreadable = 0;  // `source` has one record for a slide that can't be read
   for (const SlideInfo& slide : source.slides()) {
     if (slide.passed_over) continue;
     const Copies copies = copies_of(flags, source, slide);

@@ -52,7 +52,7 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::vector<std::string> found = files_of_pattern(argument, "merge", true);
     const bool named = found.size() == 1 && found.front() == argument;
-    // An LMDB in one file has its lock next to it.
+    // An LMDB in one file has its lock next to it. A pattern may match the lock, which is not a store.
     for (const std::string& path : found)
       if (named || !path.ends_with("-lock")) paths.push_back(path);
   }
@@ -224,9 +224,9 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// Refuses `others`, the stores that have no report of a rank, where a rank's missing store could go unnoticed. If some
-// of the stores have the report of a rank, each store needs one. If none has, only a store that is named like a rank's
-// needs a report.
+// Refuses stores without the report of a rank if nobody would notice that a rank's store is missing. `others` are the
+// stores without such a report. If some of the stores have the report of a rank, each store needs one. If none has,
+// only a store that is named like a rank's store needs a report.
 void require_reports(const std::vector<const Part*>& others, bool some_are_ranks) {
   for (const Part* part : others) {
     const std::string name = fs::path(part->path).filename().string();

@@ -26,8 +26,8 @@ struct RunResult {
 Json to_json(const RunResult& result);
 RunResult result_of(const Json& json);
 
-/// Draws a picture of each slide that has no picture yet, if the slide has a level that is fast to decode. A picture
-/// has at most 512 pixels per side.
+/// Draws a picture of each slide that has no picture yet, if the level that the picture is made from is fast to decode.
+/// A picture has at most 512 pixels per side.
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
 
 /// Writes the outcome of each slide: a JSON file per slide, and a CSV file and a page for all. `done`: the number of

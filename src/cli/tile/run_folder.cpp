@@ -322,7 +322,8 @@ std::string RunFolder::other_thing() const {
   std::string first;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    // These files may be of another process that has begun at the same time. Then the lock decides between the two.
+    // A lock or a run.json may be of another process that has begun at the same time. The lock then decides which of
+    // the two processes goes on.
     const bool own = name.starts_with(".lock") || name.starts_with("run.json") || is_of_system(name);
     if (!own && (first.empty() || name < first)) first = name;
   }

@@ -19,8 +19,9 @@ namespace penstock::cli {
 struct JobInputs {
   Json settings = Json::object();  ///< all options in effect, by their long names
   Json files = Json::object();     ///< hashes of the contents of other files, by the options that name them
-  /// For each slide: name, file, bytes, time of change, and the failure if it can't be opened. Slides of other ranks
-  /// have `passed_over`.
+  /// For each slide: its name, its file, and the file's size and time of change. If they exist, also: stamps of its
+  /// other files and of its file of regions, OpenSlide's version, and the reason why it can't be opened. Slides of
+  /// other ranks have `passed_over`.
   Json slides = Json::array();
   std::size_t rank = 0, world = 0;  ///< `world` is 0 if the job is not shared
 
@@ -58,7 +59,8 @@ class RunFolder {
   std::string manifest() const { return folder_ + "/run.json"; }
   std::string csv() const { return folder_ + "/slides.csv"; }
   std::string page() const { return folder_ + "/index.html"; }
-  /// Returns a slide's own file by its name: "slides/NAME.json", "pictures/NAME.png".
+  /// `slide_file` returns the path of a slide's own file, FOLDER/slides/NAME.json. `picture_file` returns the path of
+  /// its picture, FOLDER/pictures/NAME.png.
   std::string slide_file(const std::string& slide) const;
   std::string picture_file(const std::string& slide) const;
 

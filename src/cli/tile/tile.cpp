@@ -133,10 +133,10 @@ int tile(TileFlags& flags) {
   }
   const bool tells_only = flags.dry_run || flags.out.out.empty();
   const SlideSource source(std::move(slides));
-  // Takes the folder before lists and pictures are written, because they may be in it.
+  // Takes the report's folder before lists and pictures are written, because they may be in that folder.
   std::optional<RunFolder> folder;
   if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
-  // Drawn before it is known whether there is any tile. If there is none, the pictures show why.
+  // Draws the pictures even if there is no tile, because they show why there is none.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;
   if (tells_only) return tell_without_store(flags, source, pictures);

@@ -16,8 +16,8 @@ namespace penstock::cli {
 /// Returns the folder of the report of the store that --out names.
 std::string report_folder(const TileFlags& flags);
 
-/// Checks whether this run may use the report's folder, and whether it may continue the store of an earlier run, if
-/// there is one. Call before slides are opened. @throws Error or UsageError if not.
+/// Checks whether this run may use the report's folder. If there is a store of an earlier run, also checks whether this
+/// run may continue it. Call before slides are opened. @throws Error or UsageError if a check fails.
 void check_earlier_run(const TileFlags& flags);
 
 /// Returns lines that describe what is not among the records.

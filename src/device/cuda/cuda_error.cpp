@@ -41,8 +41,8 @@ bool cannot_pin(cudaError_t code) noexcept {
 }
 
 void forget_cuda(cudaError_t code) noexcept {
-  // Calls cudaGetLastError only once. Without a driver, or if the context is gone, this function returns the same error
-  // every time, so a loop until success would never end.
+  // Calls cudaGetLastError only once. Without a driver, or if the context is gone, cudaGetLastError returns the same
+  // error every time, so a loop until success would never end.
   if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());
 }
 

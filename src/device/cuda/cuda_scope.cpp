@@ -81,7 +81,7 @@ void open_cuda_context(int index) {
   check_driver(calls.device_get(&device, index), "cuDeviceGet");
   PrimaryContexts& all = primary_contexts();
   const std::lock_guard lock(all.mutex);
-  // Other code may have reset the GPU since the context was opened.
+  // Other code may have reset the GPU since the context was opened. Then the context must be opened again.
   unsigned flags = 0;
   int active = 0;
   if (all.known.contains(index)) check_driver(calls.state(device, &flags, &active), "cuDevicePrimaryCtxGetState");
@@ -95,7 +95,7 @@ void open_cuda_context(int index) {
 int enter_cuda(int index) {
   const ContextCalls& calls = context_calls();
   check_driver(calls.push(primary_context(index)), "cuCtxPushCurrent");
-  // In the other capture modes, a call from here that may wait would spoil a graph that another thread is capturing.
+  // In any mode except `RELAXED`, a call that may wait could spoil a graph that this or another thread is capturing.
   // The mode belongs to the thread, not to the context. The mode is set after the context is pushed, because without a
   // current context, `exchange_mode` might create a context.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -72,7 +72,7 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
   cudaError_t code =
       with_second_try([&] { return cudaMallocFromPoolAsync(&data, bytes, pool_, stream_); }, [this] { trim(); });
   if (code != cudaSuccess) throw no_device_memory(code, "cudaMallocFromPoolAsync", bytes);
-  // Users of the memory have streams of their own, which don't wait for `stream_`.
+  // Users of the memory have streams of their own, which don't wait for `stream_`. So the host waits here.
   code = cudaStreamSynchronize(stream_);
   if (code == cudaSuccess) return data;
   const Error error = no_device_memory(code, "cudaStreamSynchronize", bytes);

@@ -30,7 +30,7 @@ struct EmulatedDevice::OwnEvent final : Event {
   std::shared_ptr<StreamPoint> last;  // null if the event was never recorded
 };
 
-// Each `begin` makes new places for the two times, because the stream may still write the earlier times.
+// Each `begin` makes new variables for the two times, because the stream may still write to the earlier variables.
 class EmulatedDevice::OwnTimer final : public Timer {
  public:
   explicit OwnTimer(EmulatedDevice& device) : device_(device) {}
@@ -67,7 +67,7 @@ class EmulatedDevice::Memory final : public MemoryResource {
     if (kind_ == MemoryKind::pinned && device_.options_.refuses_to_pin)
       throw CannotPin(Errc::out_of_memory, "asking for " + std::to_string(bytes) +
                                                " bytes of pinned memory, which is refused as was asked for");
-    // The entry is made first, so that nothing can fail after the memory is taken.
+    // The entry for `blocks_` is made first, so that nothing can fail after the memory is taken.
     std::map<const std::byte*, std::size_t> made;
     auto entry = made.extract(made.emplace(nullptr, bytes).first);
     void* data = nullptr;
@@ -84,8 +84,8 @@ class EmulatedDevice::Memory final : public MemoryResource {
     blocks_.insert(std::move(entry));
     return data;
   }
-  // A GPU's pool does not wait, so the caller must have waited for all users of the memory. This function reports a
-  // finding if the caller has not.
+  // A GPU's pool does not wait, so the caller must have waited for all users of the memory. If the caller has not, a
+  // device that checks reports a finding.
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
     {
       const std::lock_guard lock(device_.mutex_);
@@ -281,7 +281,7 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
   call("enqueueing a copy");
   StreamState& state = state_of(stream);
   if (spoils(state, "a copy")) return;
-  // The limit applies only to copies between host and device.
+  // The limit applies to all copies except those within the device's memory.
   const bool over_link = !device_memory_->holds(to) || !device_memory_->holds(from);
   const auto limit = static_cast<double>(over_link ? options_.max_copy_bytes_per_s : 0);
   const std::uint64_t least_ns = limit == 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / limit);
@@ -434,7 +434,7 @@ std::size_t EmulatedDevice::end_capture(StreamRef stream) {
   return state.captured;
 }
 
-// Waits until the stream's work is done. The caller owns the stream, so the stream exists all the time.
+// Waits until the stream's work is done. The caller owns the stream, so the stream exists until this function returns.
 void EmulatedDevice::finish(const StreamState& stream) noexcept {
   std::shared_ptr<Progress> progress;
   std::uint32_t count = 0;

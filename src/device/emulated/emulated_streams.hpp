@@ -30,7 +30,8 @@ struct Operation {
 
 /// How far a stream has come. A thread can wait for progress without allocating memory.
 struct Progress {
-  std::uint32_t enqueued = 0;          ///< number of enqueued operations; guarded like `enqueue`
+  std::uint32_t enqueued = 0;          ///< number of enqueued operations; used only by one thread at a time, like
+                                       ///< `EmulatedStreams::enqueue`
   std::atomic<std::uint32_t> done{0};  ///< number of operations that are done
   bool has_done(std::uint32_t count) const noexcept {
     return static_cast<std::int32_t>(done.load(std::memory_order_acquire) - count) >= 0;
@@ -78,9 +79,9 @@ class EmulatedStreams {
   virtual void look(const StreamPoint& point) = 0;
 };
 
-/// Returns streams that do work only when a thread waits for it, which is the latest possible moment. The waiting
-/// thread does the work. With a seed other than 0, each `enqueue` may also let one stream take a step, at random. The
-/// same calls with the same seed take the same steps.
+/// Returns streams that do work as late as possible: only when a thread waits for it or calls `look`. That thread does
+/// the work. With a seed other than 0, each `enqueue` may also let one stream take a step, at random. The same calls
+/// with the same seed take the same steps.
 std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed);
 
 /// Returns streams with one thread each. If `max_delay_us` is not 0, the thread waits before each operation except a

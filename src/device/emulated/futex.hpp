@@ -11,9 +11,10 @@
 
 namespace penstock::detail {
 
-// These functions replace std::atomic::wait, which counts its waiters in memory that both threads write. To a thread
-// checker, these writes would put the two threads' work in order. Work on an emulated stream would seem to come before
-// the host's next actions. Then the checker would not notice a missing event. A system call orders nothing.
+// These functions replace std::atomic::wait, which counts its waiters in memory that the waiting thread and the waking
+// thread use. To a thread checker, this memory would put the work of the two threads in order. Work on an emulated
+// stream would seem to come before the host's next actions. Then the checker would not notice a missing event. A system
+// call orders nothing.
 
 /// Waits until `futex_wake_all(word)` is called. Returns at once if `word` is not `expected`, and may return
 /// spuriously.

@@ -11,7 +11,8 @@ namespace {
 
 using Result = PixelWork::Result;
 
-// A block makes a square of the result, so that it reads pixels that are close together even if the image is turned.
+// A block of threads makes a square of the result, so that it reads pixels that are close together even if the image is
+// turned.
 constexpr unsigned square = 32, quads_of_square = square / quad_pixels;
 
 // If there are more images than the grid is deep, each block makes its square of several images, one after the other.

@@ -9,12 +9,12 @@ namespace penstock::detail {
 
 namespace {
 
-// The number of tiles that a block makes, one below the other. Data that is the same for all tiles of a block is read
-// once.
+// The number of tiles that a block of threads makes, one below the other. Data that is the same for all tiles of a
+// block is read once.
 constexpr std::int32_t tiles_each = 2;
-// The number of blocks that a multiprocessor must be able to run at a time. So some blocks work while others wait for
-// memory. With four channels, there are too few registers for a fifth block. Older GPUs have too few threads for a
-// fifth block.
+// The number of blocks that a multiprocessor must be able to run at a time. There are several, so that some blocks work
+// while others wait for memory. With four channels, there are too few registers for a fifth block. Older GPUs have too
+// few threads for a fifth block.
 constexpr int blocks_at_a_time(int channels) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 4;

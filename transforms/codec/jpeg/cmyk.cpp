@@ -16,7 +16,7 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 void convert_cmyk(const std::uint8_t* cmyk, std::int32_t width, bool inverted, int channels, std::uint8_t* out) {
   const std::uint8_t ink = inverted ? 255 : 0;
   for (std::int32_t x = 0; x < width; ++x, cmyk += 4, out += channels) {
-    // The light that black leaves. A colour is this light less the part that its ink takes.
+    // `light` is what the black ink leaves. Each colour is this light minus the part that the colour's own ink takes.
     const std::uint32_t light = 255u - (cmyk[3] ^ ink);
     std::uint32_t color[3];
     for (int c = 0; c < 3; ++c) color[c] = light - product(cmyk[c] ^ ink, light);

@@ -28,7 +28,8 @@ class Decoding final : public ImageDecoding {
     const ImageShape whole = upright_.shape();
     jpeg::check_box(box, whole);
     // Bytes that are left over between the last pixel and the end are a sign of damage. If all pixels are decoded,
-    // checking these bytes costs nothing. So every decode of a whole image finds the same damage.
+    // checking these bytes costs nothing. So a decode of the whole image always checks them, and finds the same damage
+    // with and without `verify`.
     const bool all = box == Box{0, 0, whole.height, whole.width};
     verify = verify || all;
     if (upright_.plain()) {

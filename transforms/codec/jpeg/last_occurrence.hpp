@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the last place of a word in a text that grows.
+// Finds where a word occurs last in a text that grows.
 #pragma once
 
 #include <algorithm>

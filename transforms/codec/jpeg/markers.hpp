@@ -50,8 +50,9 @@ std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size
 // data, or if its data is cut off.
 std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns whether the header has
-// the usual form: it has only markers and their data, and its last marker starts a scan.
+// Calls `each` with the markers of `header`, except the start of the image. `header` ends where the scan's data begins.
+// Stops at bytes that are not a marker with its data. Returns whether the header has the usual form: it has only
+// markers and their data, and its last marker starts a scan.
 bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
   Marker marker{.end = 2};
   do {

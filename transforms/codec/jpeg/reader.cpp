@@ -62,7 +62,8 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, c
     info_.progress = &progress_;
     if (!container.tables.empty()) read_tables(container.tables);
     start_at(encoded);
-    // libjpeg can keep segments too, but goes through its whole list for each new segment.
+    // libjpeg can keep segments too, but it goes through its whole list for each new segment. With many segments, this
+    // would take too long.
     if (use == Use::coefficients)
       for (const int marker : {exif_marker, icc_marker, adobe_marker})
         jpeg_set_marker_processor(&info_, marker, on_segment);
@@ -103,7 +104,8 @@ void Reader::read_tables(std::span<const std::byte> tables) {
   if (header_fault_) fail(*header_fault_);
 }
 
-// The file around a stream says which colours the stream has. libjpeg would guess from the components' numbers.
+// Sets the colours that the file around a stream names. libjpeg would guess them from the stream's markers, or from the
+// components' identifiers.
 void Reader::set_colors(JpegContainer::Colors colors) {
   if (colors == JpegContainer::Colors::as_marked) return;
   if (info_.num_components != 3)
@@ -263,7 +265,7 @@ bool Reader::costs_no_pixel() {
       if (!in_header) return is_padding_before_end();
       // Bytes are left over after a scan if its data was decoded wrongly. Bytes that are left over before the first
       // scan may be a segment whose marker is damaged. Without a segment with tables, decoding fails. But without
-      // Adobe's or JFIF's segment, colours are wrong, and without Exif data the image is not turned.
+      // Adobe's or JFIF's segment, colours may be wrong, and without Exif data the image is not turned.
       const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]);
       const std::string_view text(reinterpret_cast<const char*>(encoded_.data()), offset());
       const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
@@ -276,7 +278,8 @@ bool Reader::costs_no_pixel() {
       return !colors && !(options_.apply_orientation && (has("Exif") || ends(exif_)));
     }
     case JWRN_NOT_SEQUENTIAL:
-      // Some programs write zeros where the standard has 0, 63, 0, 0. Decoders don't use these numbers.
+      // Some programs write zeros where the standard has 0, 63, 0, 0. Only decoders of progressive images
+      // use these numbers.
       return tables_complete_ && info_.Ss == 0 && info_.Se == 0 && info_.Ah == 0 && info_.Al == 0;
     default:
       return false;

@@ -48,7 +48,8 @@ class Reader {
   // Returns whether all tables of the first scan were read, and libjpeg has given no warning. With `accept_warnings`,
   // warnings do not count.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
-  // Returns whether the image is progressive and the scans that were read lack the last bits of some coefficients.
+  // Returns whether the image is progressive and the scans that were read lack some coefficients, or the last bits of
+  // some.
   bool lacks_scans() const noexcept;
   // Returns the number of bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }

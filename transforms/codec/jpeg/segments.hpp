@@ -39,8 +39,8 @@ struct Segments {
   std::int32_t across() const noexcept { return columns.size() / size.width; }
 };
 
-// Finds the segments that a box needs. The data between two restart markers can be decoded without the rest. Returns
-// nothing if the whole image has to be decoded, or if segments would save too little:
+// Finds the segments that a box needs. The data between two restart markers can be decoded without the scan's other
+// data. Returns nothing if the whole image has to be decoded, or if segments would save too little:
 // - there are several scans, or the header has an unusual form;
 // - there are no restart markers, or they do not divide rows of MCUs evenly;
 // - too few MCUs could be left out.

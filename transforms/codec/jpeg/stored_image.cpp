@@ -222,8 +222,8 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
   return Pixels{into.rows, into.stride, {box.height, box.width, channels}};
 }
 
-// Returns nothing if the part is damaged. The caller then decodes the whole file, so that the error has the damage's
-// offset in the file.
+// Returns nothing if the segments are damaged. The caller then decodes the box from the file itself, so that the error
+// has the damage's offset in the file.
 std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, PixelDestination& into,
                                                    Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;

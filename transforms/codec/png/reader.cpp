@@ -97,7 +97,7 @@ void Reader::start() {
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) throw Error(Errc::out_of_memory, "no memory for a PNG decoder");
   png_set_read_fn(png_, this, on_read);
-  // check_chunks() and check_size() have checked the sums and sizes already.
+  // check_chunks() has checked the chunks' checksums already, and check_size() the image's size.
   png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_user_limits(png_, 0x7fffffff, 0x7fffffff);
   png_set_benign_errors(png_, 0);
@@ -106,7 +106,8 @@ void Reader::start() {
   if (value_bytes() == 2 && std::endian::native == std::endian::little) png_set_swap(png_);
   if (options_.color == PngOptions::labels || header_.color == palette) {
     png_set_packing(png_);
-    // look_up() checks the indices. libpng would check them too late, and not for a part of an image.
+    // If indices become colours, look_up() checks them. libpng would check them too late, and not for a part of an
+    // image. Indices that are labels need no check.
     png_set_check_for_invalid_index(png_, 0);
     read_palette();
   } else {

@@ -47,7 +47,7 @@ class Reader {
   int passes() const noexcept { return passes_; }
   // Returns the offset up to which the file was read, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
-  // Checks that no more pixels follow, and checks their checksum. Call it after the last row.
+  // Checks that no more pixels follow, and checks the checksum of all pixels. Call it after the last row.
   void finish();
 
  private:

@@ -53,7 +53,7 @@ class Grid {
   std::uint64_t columns() const noexcept { return columns_; }
   std::uint64_t rows() const noexcept { return rows_; }
   /// Leaves out places. `wanted` has a value for each of the size() places: whether the place stays. Takes a little
-  /// more than a bit of memory per place.
+  /// more than a bit of memory per place of the whole grid, and none for a list.
   void keep(const std::vector<bool>& wanted);
   /// Returns a bit per place of the whole grid, set if the place is kept. Returns an empty span for a list, or if
   /// `keep` was never called.

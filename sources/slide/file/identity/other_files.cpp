@@ -25,7 +25,7 @@ std::vector<std::string> regular_files_in(const fs::path& folder) {
   int failed = 0;
   for (const auto& [name, kind, is_link] : entries_in_folder(folder.string(), failed))
     if (kind == EntryKind::file && !is_skipped(name)) files.push_back((folder / name).string());
-  // OpenSlide says what a missing folder means.
+  // A missing folder is not an error here. If the slide needs the folder, OpenSlide reports that.
   if (failed != 0 && failed != ENOENT && failed != ENOTDIR) throw system_error(failed, "listing", folder.string());
   std::ranges::sort(files);
   return files;
@@ -78,7 +78,8 @@ std::vector<std::string> DicomFolders::others_of(const Series& series, const std
   const std::string name = fs::path(path).filename().string();
   const auto& all = folders_.at({series.device, series.inode});
   const auto same = all.find(series.identifier);
-  if (same == all.end()) return others;  // the file at `path` is hidden, so the folder's list lacks it and its series
+  // If no listed file is of the series, the list lacks the file at `path`, too, for example because it is hidden.
+  if (same == all.end()) return others;
   for (const std::string& file : same->second)
     if (fs::path(file).filename() != name) others.push_back(file);
   return others;

@@ -13,16 +13,16 @@
 
 namespace penstock::slide {
 
-/// Identifies the content of several files. Returns the sum of the files' sizes, and a hash of their samples in the
+/// Identifies the content of several files. Returns the sum of the files' sizes, and a hash of their digests in the
 /// order of `files`.
 /// @throws Error(not_found | io).
 FileDigest sample_of_all(const std::vector<std::string>& files);
 
 /// Returns the other files of the MIRAX slide "X.mrxs". They are in the folder "X". The result is sorted by name, and
-/// is empty if the folder can't be listed.
+/// is empty if there is no such folder. @throws Error(io) if the folder can't be listed.
 std::vector<std::string> files_of_mirax(const std::string& path);
 
-/// Finds DICOM files by their series. Lists each folder once, and looks into each of the folder's files once.
+/// Finds DICOM files by their series. Lists each folder only once, and looks into all of the folder's files then.
 class DicomFolders {
  public:
   /// A series in a folder. All spellings of the folder's path give the same value.

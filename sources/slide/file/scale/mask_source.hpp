@@ -28,8 +28,8 @@ struct MaskSource {
 /// Returns the size of a pixel of level 0, in micrometres, for making masks. If the size is unknown, returns 0.5.
 double mpp_for_masks(const Resolution& resolution) noexcept;
 
-/// Returns the source that SlideTissue describes, for a mask of `mpp` micrometres per pixel. `levels` begin with the
-/// finest.
+/// Chooses the level for a mask of `mpp` micrometres per pixel, as the comment of SlideTissue describes. `levels` begin
+/// with the finest.
 MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp);
 
 }  // namespace penstock::slide

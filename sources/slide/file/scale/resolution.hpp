@@ -10,7 +10,9 @@ namespace penstock::slide {
 struct Resolution {
   double mpp_x = 0, mpp_y = 0;  ///< micrometres from a pixel of level 0 to the next; 0: unknown
   double magnification = 0;     ///< magnification of the objective; 0: unknown
-  std::string refused;  ///< describes the file's implausible value, for errors: "its resolution tags say 352.8 ..."
+  /// Describes a size of a pixel that the file gives and that can't be used, for errors: "its resolution tags say
+  /// 352.8 ...". Empty: there is none.
+  std::string refused;
 };
 
 /// Returns whether a pixel of a slide's level 0 can have this size: 0.05 to 20 micrometres, and nearly the same across

@@ -23,7 +23,7 @@ std::string short_number(double value) {
 constexpr double rounding = 1e-6;
 constexpr const char* way_out = "; say it in a column of `labels` that `mpp_column` names, or in `assumed_mpp`";
 
-// How many pixels of level 0 one pixel of the image covers, across and down.
+// The number of pixels of level 0, or of another level, that one pixel of the image covers, across and down.
 struct Factors {
   double x = 1, y = 1;
 };

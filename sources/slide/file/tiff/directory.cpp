@@ -110,7 +110,7 @@ void Directory::fail_type(const Entry& entry, const char* wanted) const {
 }
 
 std::vector<std::byte> Directory::values(const Entry& entry, std::uint64_t count) const {
-  // Limited, because a product that overflows could pass for a small size.
+  // The count is limited, because a product that overflows could pass for a small size.
   const std::uint64_t each = bytes_of_type(entry.type);
   const std::uint64_t bytes = std::min(count, std::numeric_limits<std::uint64_t>::max() / 8) * each;
   if (entry.offset >= begin_ && bytes <= stored_.size() && entry.offset - begin_ <= stored_.size() - bytes) {

@@ -53,7 +53,7 @@ class Directory {
   /// Returns the number of values; 0 if the tag is missing.
   std::uint64_t count(TiffTag tag) const noexcept;
   /// Returns a whole number; `otherwise` if the tag is missing. The entry may have several values. @throws
-  /// Error(corrupt) if these differ.
+  /// Error(corrupt) if these differ, or if there are more than 65535.
   std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const;
   /// Returns the first `most` whole numbers, or all if there are fewer.
   std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most) const;
@@ -93,8 +93,8 @@ struct DirectoryChain {
   std::string broken_by;               ///< why the chain is not followed to its end; empty: it is
 };
 
-/// Reads all directories of a file. @throws Error(corrupt | io) if the first directory can't be read. A fault in a
-/// later directory ends the chain.
+/// Reads all directories of a file. A fault in a later directory ends the chain. @throws Error(corrupt) if the
+/// file's header or its first directory is faulty; Error(io) if any directory can't be read.
 DirectoryChain read_directories(TiffFile& file);
 
 }  // namespace penstock::slide

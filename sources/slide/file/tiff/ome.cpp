@@ -111,10 +111,10 @@ class OmeReader {
   const std::string& path_;
 };
 
-// Where the pixels of an image are.
+// Says where the pixels of an image are.
 struct OmePlace {
   std::uint32_t directory = 0;  // the first directory that TiffData names; TiffData without a number names 0
-  bool several = false;         // the image has pixels in more than one directory or file
+  bool several = false;         // the pixels are in several directories of this file, or in this file and in others
   bool elsewhere = false;       // all pixels are in other files
   std::string other_file;
 };
@@ -175,7 +175,7 @@ OmeImages images_of(const pugi::xml_node& ome, const OmeReader& reader) {
     images.place = std::move(place);
     images.size = size;
   }
-  // The images in this file may be only the label.
+  // If another file has a larger image, the images in this file may be only the label, so they are not read.
   if (elsewhere && (!images.largest || most_elsewhere > images.size.pixels()))
     reader.fail(Errc::unsupported, "says that another file has its image, \"" + printable(other_file, 100) +
                                        "\"; read that one, or write all into one file");

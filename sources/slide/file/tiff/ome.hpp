@@ -23,13 +23,14 @@ struct OmeSize {
 struct OmeImage {
   OmeSize size = {};
   std::uint32_t directory = 0;     ///< the number of its directory in the file, counted from 0
-  std::uint32_t channels = 0;      ///< number of channels; each must be a value of every pixel; 0: not given
+  std::uint32_t channels = 0;      ///< number of channels; each must be one of the values of a pixel; 0: not given
   std::string channel_names = {};  ///< names of the channels, for errors
   Resolution resolution = {};
   std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of this image's pixels
 };
 
-/// Reads the description of a file's first directory; none if it is not OME-XML. Takes time proportional to its length.
+/// Reads the description of a file's first directory. Returns none if it is not OME-XML. Takes time
+/// proportional to the description's length.
 /// @throws Error(unsupported) if
 /// - the image is a z-stack or a time series, or has channels that are not the colours of one image;
 /// - the largest image, or the XML, is in another file.

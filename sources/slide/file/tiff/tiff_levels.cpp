@@ -121,7 +121,8 @@ StoredArray array_of_tiles(const TiffFile& file, const Directory& directory, con
                    std::string("it says ") + what + " of " + std::to_string(found ? found->count : 0) + " tiles; " +
                        std::to_string(level.tiles()) + " make its image of " + std::to_string(level.width) + "x" +
                        std::to_string(level.height) + " pixels");
-  // Limited, so that the product can't overflow. A table has at least one byte per tile.
+  // The number of tiles is limited to the file's bytes, so that the product can't overflow. More tiles are an error
+  // anyway, because a table has at least one byte per tile.
   const std::uint64_t needed = std::min(level.tiles(), file.bytes()) * found->element_bytes;
   if (level.tiles() > file.bytes() || needed > file.bytes() || found->offset > file.bytes() - needed)
     throw error_in(file.path(), Errc::corrupt, "the file ends before its table of tiles does: it is cut off",
@@ -196,8 +197,8 @@ bool has_shape_of(const Level& level, const Level& first) {
   return level.width < first.width && std::abs(across / down - 1) <= 0.01 + rounding;
 }
 
-// Reads the level of a directory. If the level can't be read, sets `unreadable` of `level`, which has only its size,
-// and returns `level`. So the other levels keep their numbers.
+// Reads the level of a directory. If the level can't be read, returns `level`, which has only the level's size, with
+// `unreadable` set. The list of levels then has this one too, so the numbers of the other levels stay the same.
 Level read_level_or_why_not(const TiffFile& file, const Directory& directory, Level level) {
   try {
     return read_level(file, directory);
@@ -337,7 +338,8 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
   std::optional<OmeImage> ome;
   if (!is_aperio(description)) ome = read_ome(description, path);
   const Directory& directory = ome ? directory_of(*ome, chain, path) : first;
-  // Checked first, because OpenSlide can't read a damaged file either.
+  // These two checks come first, because the next steps may leave the file to OpenSlide. OpenSlide can't read a damaged
+  // file either, and it would not turn the image.
   (void)read_size(file, directory);
   refuse_turned(directory, path);
   Pyramid pyramid;

@@ -35,8 +35,8 @@ struct NeedsOpenSlide {
 
 /// Reads a file's directories. Level 0 is the file's first image, or the image that OME-XML selects. The further levels
 /// are the sub-directories of level 0. If level 0 has no sub-directories, the further levels are other images of the
-/// file. In Aperio's files, these are all images that are made of tiles; in other files, the images that are marked as
-/// reduced. Each further level must have the shape of level 0. `file_bytes`: the file's size. @throws NeedsOpenSlide if
+/// file. Except in Aperio's files, these must be marked as reduced. Each further level must be made of tiles, and must
+/// have the shape of level 0. `file_bytes`: the file's size. @throws NeedsOpenSlide if
 /// - the file is not a TIFF;
 /// - the image is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB or YCbCr;
 /// - the file's maker does not store the image as tiles side by side.

@@ -15,9 +15,9 @@ inline std::uint64_t load_big_endian(const std::uint8_t* at) noexcept {
   return value;
 }
 
-// After a refill at least 56 bits can be taken. The reader does not know where the data ends: it reads up to 8 bytes
-// beyond the bits that were taken, and more bits may be taken than the data has. The caller keeps readable memory after
-// the data, and checks afterwards how many bits were left.
+// After a refill at least 56 bits can be taken. The reader does not know where the data ends: it reads up to 16 bytes
+// beyond the bits that were taken, and more bits may be taken than the data has. The caller must keep readable memory
+// after the data, and check afterwards that no more bits were taken than the data has.
 class BitReader {
  public:
   BitReader() = default;

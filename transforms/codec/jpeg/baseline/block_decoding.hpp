@@ -61,8 +61,9 @@ PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& tab
 PENSTOCK_INLINE bool ends_block(std::uint32_t at) { return at == 64 || at - (AcTable::block_end + 1) < 63; }
 
 // Decodes one symbol for coefficient `at`. Returns the place of the next coefficient, plus `block_end` if the symbol
-// ends the block. Writes the value into `block` unless `block` is null. A place beyond the block counts as the block's
-// last place, like in libjpeg. Sets `damaged`, and ends the block, if the next bits begin with no code.
+// ends the block. Writes the value into `block` unless `block` is null. A value with a place beyond the block is
+// written to the block's last place, like in libjpeg. Sets `damaged`, and ends the block, if the next bits begin with
+// no code.
 PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
                                             std::int16_t* block, bool& damaged) {
   reader.refill();

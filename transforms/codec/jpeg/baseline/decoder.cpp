@@ -119,7 +119,8 @@ std::optional<HandOverReason> Decoder::decode(std::span<const std::uint8_t> byte
     of_rows.decode(row, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
     if (walk.stopped()) break;
     if (!planes.usual()) return HandOverReason::range;
-    // If chroma is interpolated between rows, the last pixel row can't be made before the values below it are decoded.
+    // If chroma is interpolated between rows, the last pixel row of a row of MCUs can't be made before the values below
+    // it are decoded.
     const int below = upsampling.looks_at_rows() ? 1 : 0;
     const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * frame_.mcu_height() - below;
     for (const int until = std::min(made, box.top + box.height); y < until; ++y)

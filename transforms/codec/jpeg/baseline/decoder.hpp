@@ -27,9 +27,10 @@ struct Request {
   std::ptrdiff_t stride = 0;           // bytes from one row of `pixels` to the next
 };
 
-// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, libjpeg would make
-// these pixels from a file that has only those segments. Leaves to libjpeg each image that is, or may be, unusual or
-// damaged. A runner keeps one Decoder for all its images; only one thread may use it at a time.
+// Decodes an image only if libjpeg would make the same pixels without a warning. If the request has segments, the
+// pixels are those that libjpeg would make from a file that has only these segments. Leaves to libjpeg each image that
+// is, or may be, unusual or damaged. A runner keeps one Decoder for all its images; only one thread may use it at a
+// time.
 class Decoder {
  public:
   // REQUIRES: libjpeg has read the header into `info`, the colours of its output are set, and libjpeg has not started

@@ -27,7 +27,7 @@ enum class Colors : std::uint8_t { gray, rgb, ycc };
 struct Frame {
   int width = 0, height = 0;
   int components = 0;
-  int h = 1, v = 1;  // the largest sampling factors of all components
+  int h = 1, v = 1;  // the largest `h` and `v` of all components
   int mcus_across = 0, mcus_down = 0;
   int alone_v = 1;                // vertical sampling factor of the only component, as in the header
   unsigned restart_interval = 0;  // MCUs from one restart marker to the next; 0 if there are no markers

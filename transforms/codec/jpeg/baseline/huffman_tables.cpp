@@ -68,8 +68,8 @@ AcTable::AcTable(const HuffmanCode& code)
 }
 
 // Fills the 2^left entries from `at` on, one for each value of the `left` bits after the symbols that were taken. Each
-// code has a range of these entries, and the ranges are in the order of the codes. The part of a range for the code's
-// first value is filled, and then copied for the code's other values.
+// code has a range of these entries, and the ranges are in the order of the codes. A code may be followed by the bits
+// of a value. The part of its range for the first value is filled, and then copied for the other values.
 void AcTable::fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::uint32_t advance) {
   const auto entry = [](std::uint32_t bits, std::uint32_t by) { return static_cast<std::uint16_t>(bits | by << 6); };
   std::uint16_t* const end = at + (std::size_t{1} << left);

@@ -59,7 +59,7 @@ class AcTable {
   static std::unique_ptr<const AcTable> of(const JHUFF_TBL& table);
 
   // Returns the entry for the next `full_width` bits. It has up to two values that are not 0. It may have more than two
-  // symbols, if some are runs of 16 zeros. Its bits are:
+  // symbols, because the symbols for 16 zeros and for the end of the block have no value. Its bits are:
   //
   //     0-7    bits that all symbols take
   //     8-15   coefficients that the symbols advance by

@@ -161,8 +161,8 @@ HWY_INLINE void store_rows(Bytes rows, int row, const Together& t) {
   if constexpr (I + 1 < blocks_together) store_rows<I + 1>(rows, row, t);
 }
 
-// Stores columns x[0] to x[7] as rows of bytes. The values are centred at 0. Values beyond 8 bits become the nearest
-// value in range.
+// Stores columns x[0] to x[7] as rows of bytes. Adds 128 to the values of `x`, which are centred at 0. Values beyond 8
+// bits become the nearest value in range.
 HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   const auto center = hn::Set(bytes, 128);
   const auto pack = [&](Words a, Words b) HWY_ATTR { return hn::Xor(saturated_signed(a, b), center); };

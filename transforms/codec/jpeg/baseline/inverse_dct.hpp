@@ -23,7 +23,8 @@ struct BlocksToValues {
 };
 
 // Makes the values, and sets the blocks to 0. Returns false if a coefficient is so large that libjpeg's version may
-// make different bits. No picture has such coefficients. The values then have no meaning, and libjpeg must decode.
+// make different bits. The values then have no meaning, and libjpeg must decode the image. No picture has such
+// coefficients.
 using InverseDct = bool (*)(const BlocksToValues& job);
 InverseDct inverse_dct();
 

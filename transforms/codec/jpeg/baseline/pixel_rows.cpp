@@ -74,7 +74,8 @@ alignas(16) constexpr InterleaveTable order = make_order();
 // Stores the three parts of the first block, then the three parts of the next block, and so on.
 HWY_INLINE void store_parts(const Bytes (&parts)[3], std::uint8_t* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // a, b, c and d are numbers of halves of blocks: 0 to 7 are in `all`, and 8 to 15 in `part`.
+  // Makes a register of four blocks. a, b, c and d say which ones: each is the number of a block's first half. Halves 0
+  // to 7 are in `all`, and halves 8 to 15 in `part`.
   const auto added = [](__m512i all, __m512i part, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d)
                          HWY_ATTR {
                            const __m512i from = _mm512_setr_epi64(a, a + 1, b, b + 1, c, c + 1, d, d + 1);
@@ -106,8 +107,8 @@ HWY_INLINE void store_pixels(Bytes r, Bytes g, Bytes b, std::uint8_t* to) {
 }
 
 // Calls `some(x, to)` for each `together` pixels of the row. `some` makes pixels from the values from x on, and writes
-// these pixels to `to`. If some of the pixels are before or after the row, they are made in a buffer, and only the
-// row's pixels are copied.
+// these pixels to `to`. If any of the `together` pixels is before or after the row, all of them are made in a buffer,
+// and only the row's pixels are copied.
 template <class Some>
 HWY_INLINE void for_row(const PixelRow& row, const Some& some) {
   std::uint8_t apart[3 * together];

@@ -20,7 +20,7 @@ struct PixelRow {
 inline constexpr int row_margin = 64;
 
 struct PixelRowKernels {
-  // Makes 3 * near + far for each value. The sums are 4 times the values of a row between the two.
+  // Makes 3 * near + far for each value. The sums are 4 times the values of a row between `near` and `far`.
   void (*sum_rows)(const std::uint8_t* near, const std::uint8_t* far, int count, std::uint16_t* sums);
   void (*widen)(const std::uint8_t* values, int count, std::uint16_t* sums);
   // Makes (3 * near + far + rounding) / 4 for each value.

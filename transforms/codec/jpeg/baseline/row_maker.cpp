@@ -22,7 +22,8 @@ Upsampling::Upsampling(const Frame& frame, bool luma_only) {
 PixelRowMaker::PixelRowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray,
                              int planes_left, int left, int width, Scratch& scratch)
     : frame_(frame), planes_(planes), upsampling_(upsampling), gray_(gray), rows_(pixel_rows()), width_(width) {
-  // A value of chroma is for an even pixel and the odd pixel after it, so rows are made from an even pixel on.
+  // If a value of chroma is two pixels wide, it is for an even pixel and the odd pixel after it. So rows are then made
+  // from an even pixel on.
   left_out_ = upsampling.across == 2 ? left & 1 : 0;
   luma_offset_ = left - left_out_ - planes_left;
   chroma_offset_ = luma_offset_ / upsampling.across;

@@ -51,7 +51,7 @@ class PixelRowMaker {
   bool gray_;
   PixelRowKernels rows_;
   int width_, left_out_;
-  int luma_offset_, chroma_offset_;  // positions in the planes of the first values that are used
+  int luma_offset_, chroma_offset_;  // offsets of the first values that are used, in the rows of the planes
   int chroma_left_;                  // column of the first chroma value that is used, in the whole image's chroma
   std::uint16_t* sums_[2] = {};
   std::uint8_t* values_[2] = {};

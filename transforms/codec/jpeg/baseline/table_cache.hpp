@@ -25,7 +25,7 @@ class TableCache {
 
  private:
   template <class Table>
-  using Kept = std::vector<std::unique_ptr<const Table>>;  // the last used table is the last one
+  using Kept = std::vector<std::unique_ptr<const Table>>;  // the most recently used table is at the end
   template <class Table>
   static const Table* get(Kept<Table>& kept, const JHUFF_TBL& table);
 
