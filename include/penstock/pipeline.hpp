@@ -55,8 +55,8 @@ class PENSTOCK_API Pipeline {
   /// Batches per epoch, the same on every rank.
   /// @throws Error(invalid_argument) if
   /// - the pipeline has no `batch`;
-  /// - the number of batches is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size,
-  ///   streams), and `Rank::steps_per_epoch` is not set.
+  /// - the number of batches is known only after the epoch (filter, flat_map, the policy `drop`, `bucket`,
+  ///   bounds by size or group, streams), and `Rank::steps_per_epoch` is not set.
   std::uint64_t steps_per_epoch() const;
   /// The seed of the pipeline's draws; 0 if none was set.
   std::uint64_t seed() const noexcept;

@@ -39,8 +39,8 @@ std::uint64_t Pipeline::steps_per_epoch() const {
   if (data_->fixed_steps() != 0) return data_->fixed_steps();
   if (data_->reordered())
     throw Error(Errc::invalid_argument,
-                "how many batches an epoch has is known only after it: a filter, a flat_map, the policy `drop`, the "
-                "sizes or groups of samples, or a stream, decide on the way");
+                "how many batches an epoch has is known only after it: a filter, a flat_map, the policy `drop`, "
+                "buckets, the sizes or groups of samples, or a stream, decide on the way");
   return data_->steps();
 }
 std::uint64_t Pipeline::seed() const noexcept { return data_->seed_value(); }

@@ -101,7 +101,7 @@ class Reader final : public penstock::CacheReader {
     if (addresses_ != nullptr && !addresses_->hold_in(txn_.snapshot())) addresses_ = nullptr;
     if (addresses_ == nullptr && ++unknown_ % looks_between_addresses == 0) {
       addresses_ = store_->addresses(txn_.snapshot());
-      if (!addresses_->hold_in(txn_.snapshot())) addresses_ = nullptr;  // there was no memory for them
+      if (addresses_ != nullptr && !addresses_->hold_in(txn_.snapshot())) addresses_ = nullptr;  // without memory
     }
     if (addresses_ != nullptr && addresses_->find(index, value)) return true;
     std::array<char, cache_key_bytes> buffer{};

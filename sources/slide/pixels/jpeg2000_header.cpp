@@ -125,6 +125,7 @@ void check_markers(const CodestreamHeader& stream) {
     if (marker == eoc) break;
     if (marker == sod) {
       if (in_main) damaged("has data before its tiles");
+      if (at + 2 > part_end) damaged("is cut off");  // so each part that is passed over has bytes
       at = part_end;
       continue;
     }

@@ -12,8 +12,9 @@
 namespace penstock::cli {
 
 const char* const exit_status_help =
-    "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify or inspect\n"
-    "found bad records; 130 stopped by Ctrl-C (128 + the signal's number).";
+    "Exit status: 0 done; 1 an error, one line on stderr says which; 2 the command line is wrong; 3 verify or inspect\n"
+    "found bad records, or tile or index found slides or tiles that can't be read; 130 stopped by Ctrl-C (128 + the\n"
+    "signal's number).";
 
 std::vector<std::string> arguments_of(int argc, const char* const* argv) {
   const bool store_named = argc > 2 && *argv[1] != '-' && *argv[2] != '-';

@@ -131,6 +131,9 @@ class Verifier {
               throw;
             }
             note(i, error);
+          } catch (...) {
+            leave_from(i);
+            throw;
           }
         }
       }

@@ -155,6 +155,14 @@ TEST_CASE("what is wrong with a JPEG 2000 tile is an error of the records that n
       {"more packets than bytes", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x52) + 6, 65535, 2); }},
       // Parts of the tile: the first has no data, and a second says another coding.
       {"its JPEG 2000 is cut off", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x90) + 6, 12, 4); }},
+      // The first part ends with its header; what comes then is a mark of data.
+      {"its JPEG 2000 is cut off", Errc::corrupt,
+       [](Bytes& b) {
+         const std::size_t part = find_marker(b, 0x90);
+         const Bytes segment{std::byte{0xFF}, std::byte{0x58}, std::byte{0}, std::byte{3}, std::byte{0}};
+         b.insert(b.begin() + static_cast<std::ptrdiff_t>(part) + 12, segment.begin(), segment.end());
+         set_number(b, part + 6, 17, 4);
+       }},
       {"changes its coding on the way", Errc::unsupported,
        [](Bytes& b) {
          const std::size_t part = find_marker(b, 0x90), coding = find_marker(b, 0x52);

@@ -191,6 +191,13 @@ TEST_CASE("a chain of directories that is broken, or goes round, ends there") {
   set_next(file.first_directory());
   CHECK(info_of(path).levels.size() == 1);
   CHECK(mentions(*info_of(path, {.level = 1}).failure, "they go round"));
+  // Up to 64 are followed.
+  for (const std::size_t directories : {64u, 65u}) {
+    SlideForm form{.width = 500, .height = 300};
+    form.lower.assign(directories - 1, {250, 150});
+    write_slide(path, form);
+    CHECK(mentions(*info_of(path, {.level = 99}).failure, "more than 64 directories") == (directories > 64));
+  }
 }
 
 TEST_CASE("a directory that lies in no file is no level, and the slide is read without it") {

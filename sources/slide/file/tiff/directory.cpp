@@ -215,7 +215,7 @@ DirectoryChain read_directories(TiffFile& file) {
       chain.broken_by = failed.cause();
       return chain;
     }
-    if (offsets.size() == most || std::ranges::find(offsets, at) != offsets.end()) {
+    if (at != 0 && (offsets.size() == most || std::ranges::find(offsets, at) != offsets.end())) {
       chain.broken_by = "there are more than " + std::to_string(offsets.size()) + " directories, or they go round";
       return chain;
     }
