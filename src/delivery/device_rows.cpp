@@ -116,7 +116,7 @@ void DeviceRows::write(const BatchInfo& from, std::uint64_t rows, std::byte* sta
     const RowField& field = whole_.row()[section.field];
     std::byte* out = staging + section.data;
     if (field.kind == RowField::Kind::longest) {
-      const PaddedRows padded = whole_.padded(from, section.field);
+      const PaddedToLongest padded = whole_.padded(from, section.field);
       const std::size_t row = static_cast<std::size_t>(padded.longest) * field.unit;
       if (section.bytes != 0) std::memcpy(out, padded.data + part.first * row, static_cast<std::size_t>(section.bytes));
       to.padded[field.varying] = {part.rows + section.data, padded.longest};

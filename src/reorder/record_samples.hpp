@@ -34,7 +34,8 @@ class RecordSamples {
   /// Publishes a record that was made or read. Its samples may get entries, unless the consumer must first decide which
   /// samples are skipped. The runner that made or read the record calls this.
   void publish(SharedRecord& record) noexcept;
-  /// Returns whether a record waits for the consumer to decide its skips. Only the consumer calls this and `answer`.
+  /// Returns whether a record waits for the consumer to decide its skips. Any thread may call this; only the consumer
+  /// calls `answer`.
   bool asks() noexcept;
   void answer() noexcept;
 

@@ -22,12 +22,12 @@ struct BadSample {
 
 /// The record that was read instead of a bad sample. `index` is entered into the batch's `indices` only when the batch
 /// is delivered, because other threads read `indices` until then.
-struct StandIn {
+struct ReplacedRow {
   std::uint64_t row, index;
 };
 
 /// A field's rows, padded to the length of the longest row.
-struct PaddedRows {
+struct PaddedToLongest {
   std::byte* data = nullptr;
   std::int64_t longest = 0;
 };
@@ -62,13 +62,13 @@ struct BatchInfo : SampleCounts {
   Cursor next;               ///< cursor after the batch
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
-  std::vector<StandIn> replaced;
+  std::vector<ReplacedRow> replaced;
   std::optional<Error> overflow;  ///< why the batch's memory had no room for its rows
   // `varying` and `lengths` have all rows of the first field that is not dense, followed by all rows of the next such
   // field.
   std::vector<RaggedRow> varying;
   std::vector<std::int64_t> lengths;
-  std::vector<PaddedRows> padded;
+  std::vector<PaddedToLongest> padded;
 };
 
 }  // namespace penstock::detail::runtime

@@ -46,7 +46,7 @@ class BatchLayout {
   std::span<const std::int64_t> lengths(const BatchInfo& info, std::size_t field) const noexcept {
     return std::span(info.lengths).subspan(row_[field].varying * rows_, info.rows);
   }
-  const PaddedRows& padded(const BatchInfo& info, std::size_t field) const noexcept {
+  const PaddedToLongest& padded(const BatchInfo& info, std::size_t field) const noexcept {
     return info.padded[row_[field].varying];
   }
   /// Returns the bytes of a batch's delivered rows.

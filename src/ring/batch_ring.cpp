@@ -163,7 +163,7 @@ void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
     for (std::size_t f = 0; f < layout_.fields(); ++f) {
       const RowField& field = layout_.row()[f];
       if (field.kind != RowField::Kind::longest) continue;
-      PaddedRows& out = buffer.padded[field.varying];
+      PaddedToLongest& out = buffer.padded[field.varying];
       const std::span<const RaggedRow> rows = layout_.varying_rows(buffer, f);
       out.longest = 0;
       for (const std::int64_t length : layout_.lengths(buffer, f)) out.longest = std::max(out.longest, length);
@@ -197,7 +197,7 @@ BatchRing::FinishResult BatchRing::finish(BatchBuffer& buffer, std::uint32_t par
 
 void BatchRing::lease(BatchBuffer& buffer) noexcept {
   move(buffer, BufferState::ready, BufferState::leased);
-  for (const StandIn& r : buffer.replaced) buffer.indices[r.row] = r.index;
+  for (const ReplacedRow& r : buffer.replaced) buffer.indices[r.row] = r.index;
 }
 
 void BatchRing::release(BatchBuffer& buffer) noexcept {

@@ -21,8 +21,8 @@
 
 namespace penstock::detail::runtime {
 
-/// State of a batch buffer. The states follow each other in this order: free, filling, ready, leased, free. If the
-/// loader gives up unread batches, filling and ready change to free.
+/// State of a batch buffer. The states follow each other in this order: free, filling, ready, leased, free. A batch
+/// that is not delivered changes from filling or ready to free.
 enum class BufferState : std::uint8_t { free, filling, ready, leased };
 
 /// One batch's memory and what is known about it.

@@ -19,8 +19,8 @@ namespace {
 constexpr image::Matrix3 stain_colors = {{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}}};
 constexpr image::Matrix3 stains_of_colors = image::inverse(stain_colors);
 
-StainDensities make_densities() {
-  StainDensities densities;
+OpticalDensities make_densities() {
+  OpticalDensities densities;
   for (int level = 0; level < 256; ++level)
     densities.of[level] = static_cast<float>(0 - image::exact_log((level + 1) / 256.0));
   return densities;
@@ -65,8 +65,8 @@ StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, cons
   return params;
 }
 
-const StainDensities& StainJitter::densities() {
-  static const StainDensities table = make_densities();
+const OpticalDensities& StainJitter::densities() {
+  static const OpticalDensities table = make_densities();
   return table;
 }
 

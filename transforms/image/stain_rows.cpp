@@ -18,7 +18,7 @@ using StainInts = hn::RebindToSigned<StainFloats>;
 using StainLevels = hn::Rebind<std::uint8_t, StainFloats>;
 using StainVec = hn::Vec<StainFloats>;
 
-HWY_INLINE StainVec density_at(const std::uint8_t* at, const StainDensities& densities) {
+HWY_INLINE StainVec density_at(const std::uint8_t* at, const OpticalDensities& densities) {
   return hn::GatherIndex(StainFloats(), densities.of, hn::PromoteTo(StainInts(), hn::LoadU(StainLevels(), at)));
 }
 
@@ -52,7 +52,7 @@ HWY_INLINE void store_channel(StainVec r, StainVec g, StainVec b, const float* r
 }
 
 void change_rows(const ColorPlanes& planes, std::size_t count, const StainChange& change,
-                 const StainDensities& densities) {
+                 const OpticalDensities& densities) {
   for (std::size_t i = 0; i < count; i += hn::Lanes(StainFloats())) {
     const auto r = density_at(planes.r + i, densities), g = density_at(planes.g + i, densities),
                b = density_at(planes.b + i, densities);

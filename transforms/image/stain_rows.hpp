@@ -13,7 +13,7 @@ namespace penstock::image {
 
 // Changes `count` pixels. Ignores `change.active`.
 using StainRows = void (*)(const ColorPlanes& planes, std::size_t count, const StainChange& change,
-                           const StainDensities& densities);
+                           const OpticalDensities& densities);
 StainRows stain_rows();
 
 }  // namespace penstock::image

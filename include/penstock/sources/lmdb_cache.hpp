@@ -21,8 +21,8 @@ struct LmdbCacheOptions {
   bool replace = false;  ///< if true, a cache of another pipeline at `path` is emptied; if false, opening throws
   // What changes only speed and memory.
   /// Largest size of the cache's file in bytes, at most 1 TiB. Default (0): the file's size when the cache is opened,
-  /// plus 95 % of the file system's free space. The process that writes needs as much address space. If there is less,
-  /// the limit is halved until the space suffices.
+  /// plus 95 % of the file system's free space. The writing process needs that much address space. If the system
+  /// refuses it, the limit is halved, down to 256 MiB.
   std::uint64_t max_bytes = 0;
   /// Bytes of records that may wait to be written. If more bytes would wait, a record is declined, except when no other
   /// record waits.
@@ -61,6 +61,7 @@ struct LmdbCacheOptions {
 /// - Error(state_mismatch) if the cache has another key, and `replace` is false or the cache is in use; the error says
 ///   what differs;
 /// - Error(invalid_argument) if the store is not a cache;
+/// - Error(out_of_memory) if there is no address space for the file;
 /// - Error(corrupt | io).
 PENSTOCK_API Stage cache(std::string path, LmdbCacheOptions options = {});
 

@@ -17,7 +17,7 @@
 
 namespace penstock {
 
-/// State that copies of a source share. Immutable, except kept rows, pages of keys, and workspaces.
+/// State that copies of a source share. Immutable, except kept rows, pages of keys, offsets of chunks, and workspaces.
 class Hdf5Source::Impl {
  public:
   Impl(Hdf5 options, const char* header);

@@ -39,8 +39,8 @@ struct SlideFile {
   SlideOpenOptions settings;     ///< the settings with which it was opened
   std::string region_file;       ///< its file of regions; empty: there is none, or regions are not asked for
   std::optional<FileMark> mark;  ///< none: the file was not opened, like the file of a slide from an index
-  FileDigest sample;
-  FileDigest others;             ///< identifies `settings.other_files`
+  PartialDigest sample;
+  PartialDigest others;          ///< identifies `settings.other_files`
   bool passed_over = false;      ///< not opened, because another process has its records
   std::optional<Error> failure;  ///< why it can't be read
 

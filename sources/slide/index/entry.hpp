@@ -14,8 +14,8 @@ namespace penstock::slide {
 /// entry is still valid.
 struct EntryKey {
   std::string name;
-  FileDigest sample;
-  FileDigest others;          ///< identifies the other files of the slide
+  PartialDigest sample;
+  PartialDigest others;       ///< identifies the other files of the slide
   double own_mpp = 0;         ///< micrometres per pixel from a table
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none

@@ -33,13 +33,13 @@ using StainWork = JitterWork<StainChange>;
 // Error(unsupported) in a build without CUDA.
 #ifdef PENSTOCK_COLOR_KERNELS
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream);
-void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream);
+void stain_jitter_on_gpu(const StainWork& work, const OpticalDensities& densities, StreamRef stream);
 #else
 [[noreturn]] inline void refuse_kernels() {
   throw Error(Errc::unsupported, "this build has no kernels for a GPU; configure with -DPENSTOCK_CUDA=ON");
 }
 inline void color_jitter_on_gpu(const ColorWork&, StreamRef) { refuse_kernels(); }
-inline void stain_jitter_on_gpu(const StainWork&, const StainDensities&, StreamRef) { refuse_kernels(); }
+inline void stain_jitter_on_gpu(const StainWork&, const OpticalDensities&, StreamRef) { refuse_kernels(); }
 #endif
 
 }  // namespace penstock::image

@@ -14,8 +14,8 @@ constexpr unsigned threads_of_stain_block = 256;
 // Each thread changes one pixel of an image. If there are more images than gridDim.y, it changes the same pixel of
 // several images.
 __global__ void __launch_bounds__(threads_of_stain_block)
-    stain_jitter_kernel(StainWork work, StainDensities densities) {
-  __shared__ StainDensities table;  // reading an argument is slow if threads read different elements of it
+    stain_jitter_kernel(StainWork work, OpticalDensities densities) {
+  __shared__ OpticalDensities table;  // reading an argument is slow if threads read different elements of it
   for (unsigned level = threadIdx.x; level < 256; level += blockDim.x) table.of[level] = densities.of[level];
   __syncthreads();
   const std::uint64_t pixel = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(threads_of_stain_block)
 
 }  // namespace
 
-void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream) {
+void stain_jitter_on_gpu(const StainWork& work, const OpticalDensities& densities, StreamRef stream) {
   constexpr std::uint64_t max_high = 65'535;
   if (work.images == 0 || work.pixels == 0) return;
   const dim3 grid(static_cast<unsigned>((work.pixels + threads_of_stain_block - 1) / threads_of_stain_block),

@@ -51,7 +51,7 @@ class PENSTOCK_API StainJitter {
   static void apply(const Params& params, View<std::uint8_t, 3> image);
   /// Returns the densities of all channel values, for custom kernels. The reference is valid as long as the program
   /// runs.
-  static const StainDensities& densities();
+  static const OpticalDensities& densities();
 
   bool draws() const { return true; }
   std::uint64_t version() const { return 0; }

@@ -23,7 +23,7 @@ struct StainChange {
 
 /// The optical densities of all levels (a channel's values, 0 to 255): -log((level + 1) / 256), rounded to the nearest
 /// binary32. A plain struct, so that a kernel can take it as an argument.
-struct StainDensities {
+struct OpticalDensities {
   /// `of[i]` is the density of level i.
   float of[256];
 };
@@ -65,7 +65,7 @@ PENSTOCK_HOST_DEVICE inline std::uint8_t level_of_density(float density) noexcep
 
 /// Changes one pixel: reads R, G and B at `from`, and writes the changed values to `to`, which may be the same address.
 PENSTOCK_HOST_DEVICE inline void change_stains(const std::uint8_t* from, std::uint8_t* to, const StainChange& change,
-                                               const StainDensities& densities) noexcept {
+                                               const OpticalDensities& densities) noexcept {
   const float r = densities.of[from[0]], g = densities.of[from[1]], b = densities.of[from[2]];
   for (int c = 0; c < 3; ++c) {
     const float* const row = change.matrix[c];

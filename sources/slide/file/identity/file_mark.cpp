@@ -30,9 +30,9 @@ FileMark mark_of(int descriptor, const std::string& path) {
           status.st_mtim.tv_nsec};
 }
 
-FileDigest sample_of(int descriptor, const std::string& path) {
+PartialDigest sample_of(int descriptor, const std::string& path) {
   constexpr std::uint64_t looked_at = 4096;
-  FileDigest sample{mark_of(descriptor, path).bytes, 0};
+  PartialDigest sample{mark_of(descriptor, path).bytes, 0};
   sample.hash = XXH3_64bits(&sample.bytes, sizeof sample.bytes);
   std::array<std::byte, looked_at> part{};
   const std::uint64_t last = sample.bytes - std::min(sample.bytes, looked_at);

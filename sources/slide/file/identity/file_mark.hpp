@@ -20,9 +20,9 @@ struct FileMark {
 
 /// Identifies a file's content, whatever the file's path, by reading parts of the file. Consists of the size and of a
 /// hash. The hash covers the size and three parts of 4 KiB: at the beginning, in the middle and at the end.
-struct FileDigest {
+struct PartialDigest {
   std::uint64_t bytes = 0, hash = 0;
-  friend bool operator==(const FileDigest&, const FileDigest&) = default;
+  friend bool operator==(const PartialDigest&, const PartialDigest&) = default;
 };
 
 /// Opens a file for reading. @throws Error(not_found | io) if it can't be opened.
@@ -30,7 +30,7 @@ std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 /// @throws Error(io), also if the file is not a regular file.
 FileMark mark_of(int descriptor, const std::string& path);
 /// @throws like mark_of.
-FileDigest sample_of(int descriptor, const std::string& path);
+PartialDigest sample_of(int descriptor, const std::string& path);
 /// Returns an Error(io) which says that the file was changed or replaced since it was opened.
 Error changed_error(const std::string& path);
 

@@ -35,11 +35,11 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.rfin
 
 }  // namespace
 
-FileDigest sample_of_all(const std::vector<std::string>& files) {
-  FileDigest all;
+PartialDigest sample_of_all(const std::vector<std::string>& files) {
+  PartialDigest all;
   for (const std::string& path : files) {
     const auto file = open_file(path);
-    const FileDigest one = sample_of(file->get(), path);
+    const PartialDigest one = sample_of(file->get(), path);
     all.bytes += one.bytes;
     all.hash = all.hash * 0x9e3779b97f4a7c15 + one.hash;
   }

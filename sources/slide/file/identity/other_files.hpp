@@ -16,7 +16,7 @@ namespace penstock::slide {
 /// Identifies the content of several files. Returns the sum of the files' sizes, and a hash of their digests in the
 /// order of `files`.
 /// @throws Error(not_found | io).
-FileDigest sample_of_all(const std::vector<std::string>& files);
+PartialDigest sample_of_all(const std::vector<std::string>& files);
 
 /// Returns the other files of the MIRAX slide "X.mrxs". They are in the folder "X". The result is sorted by name, and
 /// is empty if there is no such folder. @throws Error(io) if the folder can't be listed.
