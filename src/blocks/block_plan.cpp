@@ -52,8 +52,8 @@ void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
 }
 
 // Returns whether the block can be decoded into the batch. For this, the sample and the next samples of the batch
-// must be exactly the rows of the block. If a later use of the block is known, one of the blocks that would be evicted
-// must also be needed no later than that use. `left`: number of samples of the batch that are not planned yet.
+// must be exactly the rows of the block. If a later use of the block is known, loading it into memory must also evict
+// a block that is needed no later than that use. `left`: number of samples of the batch that are not planned yet.
 bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
@@ -125,8 +125,8 @@ void BlockPlan::take_gone(const UpcomingSample& now) {
   }
 }
 
-// Counts the loads of the blocks in `taken_`. Twice the memory would have held these blocks. Puts those that are still
-// not in memory back into `gone_`.
+// Counts, in `saved_`, the loads of the blocks in `taken_`, which would not have been needed with twice the memory.
+// Puts the blocks that are still not in memory back into `gone_`.
 void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const SamplePlan& out) {
   const bool into_batch = out.in_batch && out.needs.front().loads;
   for (const std::size_t n : taken_) {
@@ -212,8 +212,8 @@ void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, SamplePl
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const KnownBlock& block = *now_[n];
     if (!spare || block.stays || bytes > limit_ - room.own) continue;
-    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So if other blocks must
-    // be evicted, two further uses must be known.
+    // If the block is not loaded, each record decodes the part that it needs, without memory. Two parts cost about as
+    // much as the whole block. So if other blocks must be evicted, two further uses must be known.
     const bool is_free = in_memory_.bytes() + room.missing + bytes <= limit_;
     if (!is_free && (block.uses < 2 || !has_room_before(room.missing + bytes, block.next_use))) continue;
     make_room(room.missing + bytes, out.evicted);
@@ -241,8 +241,7 @@ void BlockPlan::note_needs(const UpcomingSample& now, std::uint64_t use, const s
   }
 }
 
-// Returns whether there is room for `bytes` bytes, if necessary after all blocks whose keys are above `key` are
-// evicted.
+// Returns whether there is room for `bytes` bytes, or would be if all blocks with keys above `key` were evicted.
 bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   if (in_memory_.bytes() + bytes <= limit_) return true;
   if (key >= KnownBlock::never) return false;

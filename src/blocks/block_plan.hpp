@@ -23,8 +23,8 @@ namespace penstock::detail::runtime {
 /// - If memory is full, the block whose next use is farthest is evicted. The next `lookahead` samples show the next
 ///   uses. Blocks without a known next use are evicted first, in the order of their last uses.
 /// - Instead of evicting blocks, the plan may have a block decoded straight into the batch and then forgotten. The
-///   block's rows must be side by side in the batch, in their order. If a later use of the block is known, one of the
-///   blocks that would be evicted must also be needed no later than that use.
+///   block's rows must be side by side in the batch, in their order. If a later use of the block is known,
+///   loading it into memory must also evict a block that is needed no later than that use.
 /// - A block that the record can do without is loaded if there is room. If at least two later uses of this block are
 ///   known, it is also loaded in place of blocks whose next uses come after its own. If the block is not loaded, the
 ///   record itself decodes the part that it needs.

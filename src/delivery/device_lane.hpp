@@ -73,7 +73,7 @@ class DeviceLane {
   // One event per buffer of the engine, recorded after the buffer was read.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;
   TimedWork copies_time_, stages_time_, place_time_;
-  TimedWork starved_time_;  // used only by the caller's thread
+  TimedWork starved_time_;  // begun and ended only by the caller's thread
 };
 
 }  // namespace penstock::detail::runtime

@@ -95,7 +95,8 @@ bool StreamReader::read_one(ChainRun& run) noexcept {
   return true;
 }
 
-// Moves the counts to the runner that reads, because only the counters of runners are read.
+// Moves the counts from `parent` to `run`, the runner that reads the stream, because the report uses only the counters
+// of runners.
 void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   std::uint64_t bytes = 0;
   for (std::size_t f = 0; f < parent.cells.size(); ++f)

@@ -100,7 +100,7 @@ class Writer {
   std::uint8_t* planes_ = nullptr;
 };
 
-// Makes the rows that are kept, after resampling and flips, and before a transpose.
+// Makes the rows of `op.kept`, already resampled and flipped, but not transposed.
 class Rows {
  public:
   Rows(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
@@ -116,8 +116,8 @@ class Rows {
       room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   }
 
-  // Returns row `y`. Call it for the rows in order. If `place` is not null, this row and the rows after it may be made
-  // there, one after the other. The row that is returned may be elsewhere.
+  // Returns row `y`. Call it for the rows in order. `place`, if not null, is memory for this row and all rows after
+  // it, side by side. The function may write some of them there now. The row that is returned may be elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
     if (resampler_) return resampler_->row(y, place);
     if (nearest_) {

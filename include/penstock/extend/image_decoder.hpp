@@ -45,8 +45,9 @@ class PENSTOCK_API BatchDecoding {
   };
   virtual ~BatchDecoding() = default;
   /// Enqueues the decoding of `images`, at least one, and returns without waiting. Work that is put on `stream`
-  /// afterwards sees the pixels. The work of the previous call may still be running; the work of all calls before
-  /// the previous call is done. Damage inside an image may go unnoticed. The pixels of a damaged image are undefined.
+  /// afterwards sees the pixels. The loader may call this while the work of the previous call is still running, but
+  /// only after the work of all earlier calls is done. Damage inside an image may go unnoticed. The pixels of a damaged
+  /// image are undefined.
   ///
   /// Returns false if the device can't decode one of the images, even if it has decoded others. The loader then decodes
   /// all `images` on the host, which takes longer. The loader's report says so.
@@ -82,7 +83,8 @@ class PENSTOCK_API ImageDecoder {
     static_cast<void>(device);
     return nullptr;
   }
-  /// Returns which share (0 to 1) of the images that a BatchDecoding could decode the loader's threads decode instead.
+  /// Returns a share (0 to 1) of the images that a BatchDecoding could decode. The loader's threads decode this share
+  /// on the host.
   virtual double host_share() const { return 0; }
 };
 
@@ -96,9 +98,9 @@ class PENSTOCK_API ImageDecoder {
 /// stage takes a ragged field, and makes images that may differ in size. Then an image stage that gives all images the
 /// same size must follow. `executor` must live as long as the program, like `image_executor()`.
 ///
-/// Errors when the stage joins a pipeline:
-/// @throws Error(schema_mismatch) if the field is not u8 [N] (after `batch`: and ragged); Error(unsupported) after
-/// `batch` if the decoder makes values of 16 bits, or an unknown number of channels.
+/// When the stage joins a pipeline, throws
+/// - Error(schema_mismatch) if the field is not u8 [N], or, after `batch`, is not ragged;
+/// - Error(unsupported) after `batch` if the decoder makes values of 16 bits, or an unknown number of channels.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 

@@ -44,8 +44,8 @@ concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng,
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;
 };
 
-/// Makes a pipeline's stage of the custom image stage `stage`. The stage changes `fields`, each u8 or u16 [H, W, C]
-/// with 1 to 4 channels. `executor` executes the operations, and must live as long as the program. For the library's
+/// Turns the custom image stage `stage` into a Stage for pipelines. The stage changes `fields`, each u8 or u16 [H, W,
+/// C] with 1 to 4 channels. `executor` executes the operations, and must live as long as the program. For the library's
 /// executor, use <penstock/transforms/image/stage.hpp>.
 template <ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): `stage` is moved from, which the check does not see

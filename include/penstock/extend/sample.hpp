@@ -38,8 +38,8 @@ struct Cell {
   const std::byte* data = nullptr;   ///< the value; null while nothing has written it, or while it is promised
   std::byte* destination = nullptr;  ///< where the next writer must put the value; null: anywhere, if `row` is 0
   bool writable = false;             ///< false: the value is a view into a store's own memory
-  std::uint32_t row = 0;  ///< 1 + the field's number in the batch, if the destination depends on the value's shape;
-                          ///< otherwise 0
+  /// If the destination depends on the value's shape: 1 + the number of the batch's field. Otherwise 0.
+  std::uint32_t row = 0;
   /// If `data` is null: the promise of the value, if there is one. Otherwise: the promise from which the value was
   /// decoded; null if there was none, or if a stage may have changed the value since then.
   const Promise* promise = nullptr;
@@ -80,12 +80,12 @@ class PENSTOCK_API Cells {
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
   std::uint64_t max_bytes = ~std::uint64_t{0};  ///< limit in bytes of one value
-  std::uint64_t copied_bytes = 0;               ///< bytes whose copy a better order of the stages would avoid
+  std::uint64_t copied_bytes = 0;               ///< bytes that a better order of the stages would not have copied
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
-  /// Returns the destination of a value of this shape, in the batch's field number `row`.
-  virtual std::byte* destination(std::size_t row, const Shape& shape);
+  /// Returns the destination of a value of this shape in the batch's field `number`, which is `Cell::row` - 1.
+  virtual std::byte* destination(std::size_t number, const Shape& shape);
   /// Decodes a whole promised image to contiguous rows at `out`. The implementation in this class verifies all data of
   /// the image.
   virtual void decode(const Promise& promise, std::byte* out);
@@ -120,8 +120,8 @@ class SampleBuilder {
 
   /// Returns memory for a field's value, with undefined content. If no later stage changes the field, the memory is the
   /// sample's own row of the batch.
-  /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema; Error(limit_exceeded) if a value of
-  /// varying shape is larger than `max_sample_bytes`.
+  /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema; Error(limit_exceeded) if the value
+  /// has no destination yet and is larger than `max_sample_bytes`.
   template <class T, std::size_t R>
   View<T, R> emplace(std::size_t slot, const Shape& shape) {
     check<T>(slot, R);
@@ -276,7 +276,7 @@ class Sample {
   /// Returns new memory for a field's value, with undefined content. Views of the old value stay readable until the
   /// transform returns.
   /// @throws Error(schema_mismatch) if dtype, rank or shape do not match the transform's schema; Error(limit_exceeded)
-  /// if the value is larger than `max_sample_bytes`.
+  /// if the value has no destination yet and is larger than `max_sample_bytes`.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     const std::size_t slot = schema().slot(field);

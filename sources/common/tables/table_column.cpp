@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t told = 60;  // how many characters of a cell an error shows
 
-// Returns invalid_argument if the cell is not a number, result_out_of_range if `Number` can't hold the number.
+// Returns invalid_argument if the cell is not a number of this kind (whole, for an integer type), result_out_of_range
+// if `Number` can't hold the number.
 template <class Number>
 std::errc read_number(std::string_view cell, Number& value) {
   if (cell.starts_with("+-")) return std::errc::invalid_argument;

@@ -165,7 +165,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (!hdf5::is_indexed(file)) refuse_there(file + " is not as it was written");
     before_ += hdf5::rows_of_shard(file, datasets_.front().path);
   }
-  // The file is cut only after it is known to have everything that was committed.
+  // The file is cut only after its committed bytes are known to be intact.
   void continue_shard() override try { open_committed(); } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
     refuse_there(error.file() + " is not as it was written (" + error.cause() + ")");

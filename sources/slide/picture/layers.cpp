@@ -32,7 +32,7 @@ Layers::Layers(const SlideFile& slide, const Slides& options, const PictureMappi
 
 // Colours a pixel by its outcome.
 void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept {
-  constexpr std::int32_t period = 6, stripe = 2;  // pixels of the font
+  constexpr std::int32_t period = 6, stripe = 2;  // in pixels of the font, each `scale_` pixels wide
   switch (outcome) {
     case PlaceOutcome::record:
       if (place_pixels_ < least_outlined) bitmap.blend(x, y, record_colour, tint_parts);
@@ -104,7 +104,7 @@ void Layers::draw_record_outlines() {
   };
   for (std::uint64_t i = 0; i < slide_.records.grid.size(); ++i) {
     const Area area = overview_.area_of(place_box(slide_, options_, slide_.records.grid.place(i)));
-    // A slide may be narrower than a line, so these are limited to the area's left and top.
+    // A slide may be narrower than a line, so `right` and `bottom` are at least the area's left and top.
     const std::int32_t right = std::max(std::min(area.right, picture_.width() - thick), area.left),
                        bottom = std::max(std::min(area.bottom, picture_.height() - thick), area.top);
     mark(area.left, area.top, right + thick, area.top + thick);

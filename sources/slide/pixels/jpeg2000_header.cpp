@@ -94,8 +94,8 @@ void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uin
         divided_up(wide, std::uint64_t{1} << across) * divided_up(high, std::uint64_t{1} << down);
     precincts += some;
     most_precincts = std::max(most_precincts, some);
-    // A block is at most as large as the part of a precinct in one band. Except at the lowest resolution, this part has
-    // half the precinct's sides.
+    // A block is at most as large as the part of a precinct in one band. Except at the lowest resolution, the
+    // sides of this part are half as long as the precinct's.
     const std::uint64_t in_band = i == 0 ? 0 : 1;
     const std::uint64_t block_wide = std::min(block_across, across > in_band ? across - in_band : 0);
     const std::uint64_t block_high = std::min(block_down, down > in_band ? down - in_band : 0);
@@ -113,7 +113,8 @@ void check_coding(const CodestreamHeader& stream, std::uint64_t layers, std::uin
 }
 
 // Checks all markers of the main header and of the headers of tile parts. Refuses markers that are not expected in a
-// slide. The general coding may be set once, and after it the coding of single components, all in the main header.
+// slide. The general coding may be set once. After it, the coding of single components may be set. Both may be set only
+// in the main header.
 void check_markers(const CodestreamHeader& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;
@@ -125,7 +126,7 @@ void check_markers(const CodestreamHeader& stream) {
     if (marker == eoc) break;
     if (marker == sod) {
       if (in_main) damaged("has data before its tiles");
-      if (at + 2 > part_end) damaged("is cut off");  // so each part that is passed over has bytes
+      if (at + 2 > part_end) damaged("is cut off");  // `at` must move forward
       at = part_end;
       continue;
     }

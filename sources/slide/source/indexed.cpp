@@ -62,7 +62,7 @@ void set_order(SlideFile& slide, SlideOrder order) {
   slide.records.shown_classes = shown;
 }
 
-// Checks that the slide's grid can be the grid that the options give a slide of its size.
+// Checks that the slide's grid is possible with these options and the slide's size.
 void check_places(const SlideOpener& opening, const SlideFile& slide, const std::string& path) {
   if (slide.failure) return;
   const bool listed = !opening.options.coords.empty();

@@ -37,8 +37,8 @@ void transform(std::int16_t* x, int step) {
   }
 }
 
-// Returns whether libjpeg's version makes the same bits from these coefficients, which were multiplied by the
-// quantization.
+// Returns whether it is certain that libjpeg's version makes the same bits from these coefficients, which were
+// multiplied by the quantization.
 bool is_usual(const std::int16_t (&x)[64]) {
   if constexpr (passes_saturate) return std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
   for (int column = 0; column < 8; ++column) {
