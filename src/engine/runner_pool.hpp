@@ -92,17 +92,15 @@ class RunnerPool {
   /// Returns whether more than `max_runners()` runners work. A runner that sees this leaves. Any thread.
   bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
   /// Waits until the monitor's `changed` is notified or a time is over. While all runners are running, the time ends
-  /// when `look_at_waits` is due, or after `longest` if that is sooner. Otherwise the time is 1 ms. If runners are
-  /// still missing after 1 ms and there is work, this thread does a piece of work. It continues until `ready` returns
-  /// true, a runner works, no work is left, or the run is paused or has failed. Runners may not come if an application
+  /// when `look_at_waits` is due, within 5 ms. Otherwise the time is 1 ms. If runners are still missing after 1 ms and
+  /// there is work, this thread does a piece of work. It continues until `ready` returns true, a runner works, no work
+  /// is left, or the run is paused or has failed. Runners may not come if an application
   /// limits or uses the executor's threads, or if the executor's only thread waits here.
   template <class Ready>
-  void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
+  void sleep_or_help(Lock& lock, const Ready& ready) {
     using namespace std::chrono_literals;
     if (running_ >= max_runners()) {  // a runner that leaves notifies `changed` too
-      const auto until_look = looks_.until_due(now_ns());
-      if (monitor_.changed.wait_for(lock, std::min(longest.value_or(until_look), until_look)) ==
-          std::cv_status::timeout)
+      if (monitor_.changed.wait_for(lock, looks_.until_due(now_ns())) == std::cv_status::timeout)
         look_at_waits(lock, now_ns());
       return;
     }
