@@ -80,7 +80,7 @@ TEST_CASE("the report counts blocks that were decoded again in an epoch, and adv
 TEST_CASE("the report knows what loads of blocks took, of which it measures some") {
   const Watchdog dog(60s);
   for (const bool survivors : {false, true}) {
-    for (const std::uint64_t usual_us : {200, 1500}) {
+    for (const std::uint64_t usual_us : {200u, 1500u}) {
       CAPTURE(survivors, usual_us);
       const Chunks source{.count = usual_us == 200 ? 32'000u : 400u};
       std::atomic<std::uint64_t> spent_ns{0};

@@ -81,7 +81,7 @@ std::vector<std::byte> values(const ps::AnySource& source, std::uint64_t record)
   for (const ps::Field& field : source.schema()) {
     const auto value = sample[field.name];
     const auto* const bytes = static_cast<const std::byte*>(value.data);
-    all.insert(all.end(), bytes, bytes + value.shape.elements() * static_cast<std::int64_t>(ps::size_of(value.dtype)));
+    all.insert(all.end(), bytes, bytes + value.shape.elements() * ps::size_of(value.dtype));
   }
   return all;
 }

@@ -103,7 +103,7 @@ TEST_CASE("what may not stand before a cache is refused by name where the cache 
     refused([&] { return records() | room() | ps::check(check); }, "check");
   static_cast<void>(records() | ps::check({.verify = true, .max_sample_bytes = 90}) | room());
   static_cast<void>(records() | room() | ps::check({.fold = false}));
-  for (const std::size_t bytes : {0, 1, 40 * 8 - 1})
+  for (const std::size_t bytes : {0u, 1u, 40u * 8 - 1})
     refused([&] { return records() | ps::cache({.max_bytes = bytes}); }, "bytes");
 }
 
