@@ -78,8 +78,8 @@ class PENSTOCK_API SourceModel {
   virtual std::vector<std::string> cache_notes() const { return {}; }
   /// The blocks that the source's records share. Null: records share no blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
-  /// Adds to an error of record `index` what is known: source, file and key. Does not change those that are already
-  /// set. Does not set the index.
+  /// Sets the source, the file and the key of record `index` in `error`, if they are known. Keeps values that `error`
+  /// has already. Does not set the error's index.
   virtual void describe(std::uint64_t index, Error& error) const {
     error.with_source(name());
     if (error.file().empty()) error.with_file(file_of(index));

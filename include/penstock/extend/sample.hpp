@@ -109,8 +109,8 @@ class SampleBuilder {
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
   /// Makes a builder that fills some fields of `out`. A source that joins other sources passes one such builder to each
-  /// of them. The builder's fields are those of `schema`, with the names in `schema`. The builder's slot i is slot
-  /// `first` + i of `out`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive
+  /// of them. The builder has the fields that `schema` lists. Slot i of the builder is slot `first` + i of `out`: both
+  /// must have the same dtype and shape, but may have different names. `schema` must outlive
   /// the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}

@@ -38,8 +38,8 @@ auto uninterrupted(Call&& call) noexcept {
   }
 }
 
-/// Returns the number of bytes of the first UTF-8 character of a text, or 0 if the text does not begin with a character
-/// of UTF-8.
+/// Returns how many bytes the first character of a UTF-8 text has. Returns 0 if the text does not begin with such a
+/// character.
 PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 
 /// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Each byte that

@@ -30,10 +30,10 @@ struct FeatureBags {
   // What most callers set.
   /// A file, or a folder. In a folder and its subfolders, all files that end in `.h5` are read, in the order of their
   /// paths' bytes. If the folder itself has no such file, and its subfolder `h5_files` has some, at any depth, only the
-  /// files of `h5_files` are read. Links to folders are followed, and no folder is read twice. Hidden files, and files
-  /// of an operating system, are skipped; `notes` counts other files. A slide's name is the path of its file without
-  /// the ending, relative to the folder, or to `h5_files` if only its files are read. If `path` is a file, the slide
-  /// has the file's name without the ending.
+  /// files of `h5_files` are read. Links to folders are followed, and no folder is read twice. The source
+  /// skips hidden files and files that operating systems make. `notes` counts all other files that are not read. A
+  /// slide's name is the path of its file without the ending, relative to the folder, or to `h5_files` if only its
+  /// files are read. If `path` is a file, the slide has the file's name without the ending.
   std::string path;
   // What changes results.
   std::string features = "features";  ///< the dataset of features

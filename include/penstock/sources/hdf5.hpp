@@ -161,8 +161,8 @@ struct Hdf5Attribute {
 /// that was made to harm can crash the process. Open only files that you trust, or set `isolate = true`.
 ///
 /// With `isolate`, this process never calls the library for a file. A second process calls the library, and reports
-/// where chunks are. This process checks the second process's answers, and decodes the chunks itself. The results are
-/// the same as without `isolate`.
+/// where chunks are. This process checks the second process's answers, and decodes the chunks itself. Records
+/// are the same with and without `isolate`.
 /// - If the file kills the second process, or an answer takes longer than `patience_ms`, the request fails with
 ///   Error(corrupt). The second process is then started again, but not after it has ended eight times for the same
 ///   file. After every 256 answers, one of these ends is forgotten.

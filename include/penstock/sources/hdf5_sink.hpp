@@ -22,7 +22,7 @@ struct Hdf5SinkField {
   /// Path of the dataset in the file; "train/x" makes a group. Default (empty): the field's name.
   std::string dataset = {};
   /// Records per chunk. Default (0): for fields of fixed shape, as many as fit in 1 MiB, from 1 to 16,384. For fields
-  /// of shape [?], 1024. If a shard can't have that many records, as many as it can have.
+  /// of shape [?], 1024. A chunk never has more records than a shard may have.
   std::uint64_t chunk_rows = 0;
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};      ///< like `Hdf5SinkOptions::shuffle`

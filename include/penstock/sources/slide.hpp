@@ -141,8 +141,9 @@ struct Slides {
   Unlisted unlisted = Unlisted::refuse;
   /// Index of the first file to open, for processes that share a cohort (`Rank::items_of`). Files before it have no
   /// records. Names, numbers of slides, classes and fields are the same as if all files were opened. If the parts of
-  /// all processes are read one after the other, their records are the records of all files. Files of regions are read
-  /// for all slides, because their classes are needed. An `index` must have all slides, also those that are not opened.
+  /// all processes are read one after the other, their records are the records of all files. The source
+  /// reads the files of regions of all slides, because it needs their classes. If `index` is set, the index must list
+  /// all slides. This includes slides that this process does not open.
   std::size_t first_file = 0;
   /// Number of files that are opened, from `first_file` on. Default: all.
   std::size_t file_count = ~std::size_t{0};
@@ -177,10 +178,11 @@ struct Slides {
   /// A saved index (`write_slide_index`) of these slides. Opening then reads facts about slides from the index, and a
   /// slide is opened only when its first tile is read. Default (empty): all slides are opened.
   ///
-  /// Give the same options as when the index was made. Only `order`, `pad_color`, `unlisted`, `regions.missing`, names
-  /// of fields, columns of `labels` and options that change only speed may differ. `files`, `paths`, `first_file` and
-  /// `file_count` may choose some of the index's slides. If the index was made with `coords` or `mpp_column`, give them
-  /// again. Each slide must have the same list in the same order, and the same micrometres in its line.
+  /// Give the same options as when the index was made. These may differ: `order`, `pad_color`, `unlisted`,
+  /// `regions.missing`, names of fields, columns of `labels`, and options that change only speed. `files`, `paths`,
+  /// `first_file` and `file_count` may choose some of the index's slides. If the index was made with `coords` or
+  /// `mpp_column`, give them again. Each slide must have the same list in the same order, and the same micrometres in
+  /// its line.
   ///
   /// Opening throws Error(invalid_argument) if
   /// - the index was made with other options, lists or micrometres, or lacks a slide;
@@ -270,8 +272,8 @@ struct SlidePlace {
 /// `Slides::max_kept_bytes`.
 ///
 /// If no two records of a slide need the same tile (`SlideInfo::whole_tiles`), tiles are decoded directly into the rows
-/// of a batch. Otherwise the tiles of the file are blocks, except for slides that OpenSlide reads, and slides whose
-/// level is made so much smaller that records share few tiles. A loader keeps decoded tiles within
+/// of a batch. Otherwise the tiles of the file are blocks. There are two exceptions: slides that OpenSlide reads, and
+/// slides whose level is made so much smaller that records share few tiles. A loader keeps decoded tiles within
 /// `LoaderOptions::max_block_bytes`. If a tile would not stay in this memory until it is needed again, only the part
 /// that a record needs is decoded. `Pipeline::plan()` reports how slides are read. Images are promised (PromisedImage):
 /// if a crop follows, only the crop's box is decoded. If a filter on other fields removes a record, the record's image

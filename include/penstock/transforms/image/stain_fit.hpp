@@ -64,8 +64,8 @@ struct PENSTOCK_API StainFit {
 ///
 /// Computes in binary64 and rounds the result to binary32. Percentiles come from histograms of 65,536 bins. So angles
 /// are exact to 0.01 degrees, and concentrations are exact to 1/10,000 of the largest concentration that a pixel can
-/// have. The time is proportional to the number of pixels. Macenko's method takes about 1.6 MB of memory. The bits are
-/// the same on every CPU. Any thread may call this function.
+/// have. The time is proportional to the number of pixels. Macenko's method takes about 1.6 MB of memory. Every CPU
+/// gives the same bits. Any thread may call this function.
 /// @throws Error(unsupported) if
 /// - the image does not have 3 channels;
 /// - the image has fewer than 100 pixels, or, for Macenko, fewer than 100 pixels that count;
