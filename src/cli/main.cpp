@@ -40,9 +40,7 @@ int fail(int status, const std::string& message) {
 int run(int argc, char** argv) {
   CLI::App app{"Packs training data into stores, converts these, and measures, shows and checks them. Cuts slides.",
                "penstock"};
-  app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
-                                        std::to_string(PENSTOCK_VERSION_MINOR) + "." +
-                                        std::to_string(PENSTOCK_VERSION_PATCH));
+  app.set_version_flag("--version", penstock::version());
   app.require_subcommand(1);
   app.footer(std::string(exit_status_help) + "\n`penstock COMMAND --help` tells more.");
   Command chosen;

@@ -52,8 +52,7 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
     add(hash_text(words));
     key.made_by.push_back({escaped(name), escaped(words)});
   };
-  say("penstock", std::to_string(PENSTOCK_VERSION_MAJOR) + "." + std::to_string(PENSTOCK_VERSION_MINOR) + "." +
-                      std::to_string(PENSTOCK_VERSION_PATCH));
+  say("penstock", version());
   say("source", data.source->name() + ", " + std::to_string(data.source_size) + " records of " +
                     data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()) +
                     ", revision " + std::to_string(data.source->revision()));

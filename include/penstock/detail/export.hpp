@@ -22,3 +22,6 @@
 #else
 #define PENSTOCK_API
 #endif
+
+/// Marks a name that a later minor version won't have. `instead`: a text that says what to use instead.
+#define PENSTOCK_DEPRECATED(instead) [[deprecated(instead)]]

@@ -21,8 +21,7 @@ constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 }  // namespace
 
 std::string greeting() {
-  return "penstock-hdf5-reader 4 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
-         std::to_string(PENSTOCK_VERSION_MINOR) + "." + std::to_string(PENSTOCK_VERSION_PATCH);
+  return std::string("penstock-hdf5-reader 4 ") + version();
 }
 
 MessageWriter& MessageWriter::put(std::string_view text) { return put(std::as_bytes(std::span(text))); }

@@ -303,7 +303,7 @@ Json RunFolder::read() const {
 
 void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   const Json run{
-      {"penstock", fmt::format("{}.{}.{}", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR, PENSTOCK_VERSION_PATCH)},
+      {"penstock", version()},
       {"store", store_},
       {"settings", inputs.settings},
       {"files", inputs.files},

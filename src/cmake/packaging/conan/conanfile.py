@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conan 2 recipe. An option for each component: True builds the component and all that it needs. The libraries that
+Penstock uses are the system's packages, which `system_requirements` names. From the top of the tree:
+
+    conan create src/cmake/packaging/conan -o "&:tool=True"
+
+Programs use the package by `find_package(penstock COMPONENTS ...)`.
+"""
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load
+from conan.tools.system.package_manager import Apt
+
+# What a component needs: other components, and Debian's packages.
+COMPONENTS = {
+    "image": (["libhwy-dev"], []),
+    "jpeg": (["libjpeg-dev"], ["image"]),
+    "png": (["libpng-dev", "zlib1g-dev"], ["image"]),
+    "numeric": ([], []),
+    "codecs": ([], ["image", "jpeg", "png"]),
+    "csv": ([], []),
+    "files": (["nlohmann-json3-dev"], []),
+    "hdf5": (["libhdf5-dev", "libdeflate-dev", "nlohmann-json3-dev"], []),
+    "lmdb": (["liblmdb-dev", "nlohmann-json3-dev"], []),
+    "slide": (["libopenjp2-7-dev", "libpugixml-dev", "libdeflate-dev", "nlohmann-json3-dev"], ["image", "jpeg", "png"]),
+    "coords": ([], ["hdf5", "slide"]),
+    "webdataset": (["nlohmann-json3-dev"], []),
+    "testing": ([], []),
+}
+CORE = ["libtbb-dev", "librandom123-dev", "libxxhash-dev"]
+FILTERS = ["liblzf-dev", "liblz4-dev", "libzstd-dev", "libblosc-dev"]
+TOOL = ["libcli11-dev", "libfmt-dev", "nlohmann-json3-dev", "libtomlplusplus-dev", "zlib1g-dev"]
+
+
+class Penstock(ConanFile):
+    name = "penstock"
+    license = "Apache-2.0"
+    description = "Asynchronous data loading for C++ training loops"
+    topics = ("data-loading", "machine-learning", "pathology", "cuda")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"shared": [True, False], "tool": [True, False], "hdf5_filters": [True, False],
+               **{name: [True, False] for name in COMPONENTS}}
+    default_options = {"shared": False, "tool": False, "hdf5_filters": False,
+                       **{name: name in ("image", "jpeg", "png", "codecs", "files", "lmdb") for name in COMPONENTS}}
+
+    def top(self):
+        return os.path.join(self.recipe_folder, *[os.pardir] * 4)
+
+    def set_version(self):
+        header = load(self, os.path.join(self.top(), "include/penstock/version.hpp"))
+        self.version = ".".join(re.findall(r"#define PENSTOCK_VERSION_\w+ (\d+)", header))
+
+    def export(self):
+        copy(self, "version.hpp", os.path.join(self.top(), "include/penstock"), os.path.join(self.export_folder, "include/penstock"))
+
+    def export_sources(self):
+        for name in ("CMakeLists.txt", "*.md", "LICENSE", "NOTICE", "include/*", "src/*", "sources/*", "transforms/*", "docs/*", "examples/*"):
+            copy(self, name, self.top(), self.export_sources_folder)
+
+    def configure(self):
+        if self.options.tool:
+            self.options.hdf5_filters = True
+            for name in COMPONENTS:
+                if name != "testing": setattr(self.options, name, True)
+        if self.options.hdf5_filters: self.options.hdf5 = True
+        for name in reversed(list(COMPONENTS)):  # a component stands after those that it needs
+            if getattr(self.options, name):
+                for needed in COMPONENTS[name][1]: setattr(self.options, needed, True)
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def system_requirements(self):
+        packages = set(CORE)
+        for name, (own, _) in COMPONENTS.items():
+            if getattr(self.options, name): packages |= set(own)
+        if self.options.hdf5_filters: packages |= set(FILTERS)
+        if self.options.tool: packages |= set(TOOL)
+        Apt(self).install(sorted(packages), update=True, check=True)
+
+    def generate(self):
+        toolchain = CMakeToolchain(self, generator="Ninja")
+        for name in COMPONENTS: toolchain.cache_variables["PENSTOCK_" + name.upper()] = bool(getattr(self.options, name))
+        toolchain.cache_variables["PENSTOCK_HDF5_FILTERS"] = bool(self.options.hdf5_filters)
+        toolchain.cache_variables["PENSTOCK_TOOL"] = bool(self.options.tool)
+        toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
+        toolchain.cache_variables["CMAKE_UNITY_BUILD_BATCH_SIZE"] = "16"
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        CMake(self).install()
+        for name in ("LICENSE", "NOTICE"): copy(self, name, self.source_folder, os.path.join(self.package_folder, "licenses"))
+
+    def package_info(self):
+        # The package's own CMake files are found, not ones that Conan would write.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = ["lib/cmake/penstock"]
+        self.cpp_info.bindirs = ["bin"]
