@@ -259,6 +259,29 @@ endfunction()
 # What people read of the whole, beside docs/ and examples/; links between these files are relative.
 set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE NOTICE)
 
+# penstock_list_third_party(): BUILD/package/third-party, a line for each package that this build found:
+#   name|target|Debian package|module of pkg-config|other words of the link|file of the library, if it has one
+# Packages of the whole (src/cmake/packaging) read it.
+function(penstock_list_third_party)
+  get_property(found GLOBAL PROPERTY PENSTOCK_FOUND_PACKAGES)
+  set(lines "")
+  foreach(package IN LISTS found)
+    set(line "${package}")
+    foreach(key IN ITEMS TARGET DEBIAN PC LIBS)
+      get_property(value GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_${key})
+      string(APPEND line "|${value}")
+    endforeach()
+    get_property(target GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_TARGET)
+    get_target_property(type ${target} TYPE)
+    set(file "")
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      set(file "$<TARGET_FILE:${target}>")
+    endif()
+    string(APPEND lines "${line}|${file}\n")
+  endforeach()
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/package/third-party" CONTENT "${lines}")
+endfunction()
+
 # penstock_install_package(): the configuration and version files, once all components are known.
 function(penstock_install_package)
   include(CMakePackageConfigHelpers)
@@ -274,6 +297,7 @@ function(penstock_install_package)
     COMPATIBILITY SameMinorVersion)
   install(FILES "${PROJECT_BINARY_DIR}/package/penstock-config.cmake"
                 "${PROJECT_BINARY_DIR}/package/penstock-config-version.cmake" DESTINATION "${config_dir}")
+  penstock_list_third_party()
   # pkg-config's module `penstock`: all components.
   list(TRANSFORM PENSTOCK_BUILT REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE all)
   penstock_pkg_config(penstock "asynchronous data loading for training, all components" "${all}" "" "")
