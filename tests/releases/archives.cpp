@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "releases/archives.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include <penstock/version.hpp>
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+
+namespace penstock_test {
+
+namespace fs = std::filesystem;
+
+std::string this_release() { return penstock::version(); }
+
+std::vector<std::string> releases() {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& file : fs::directory_iterator(path_of("releases")))
+    if (file.path().extension() == ".xz") found.push_back(file.path().stem().stem().string());
+  std::sort(found.begin(), found.end());
+  REQUIRE_FALSE(found.empty());
+  return found;
+}
+
+void unpack(const std::string& release, const std::string& folder) {
+  const std::string archive = path_of("releases") + "/" + release + ".tar.xz";
+  REQUIRE(std::system(("tar -C '" + folder + "' -xJf '" + archive + "'").c_str()) == 0);
+}
+
+void set_whole_seconds(const std::string& folder) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(fs::file_time_type::clock::now());
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) fs::last_write_time(entry.path(), now);
+}
+
+}  // namespace penstock_test

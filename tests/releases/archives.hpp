@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The archives VERSION.tar.xz beside this file: what each release has written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace penstock_test {
+
+// The version of the library.
+std::string this_release();
+
+// Versions, at least one.
+std::vector<std::string> releases();
+
+// Unpacks the archive of `release` into `folder`.
+void unpack(const std::string& release, const std::string& folder);
+
+// Sets the times of all files in `folder` to a whole second. Caches and indexes know a file by its time, of which an
+// archive keeps the seconds.
+void set_whole_seconds(const std::string& folder);
+
+}  // namespace penstock_test
