@@ -43,9 +43,9 @@ class Penstock(ConanFile):
     topics = ("data-loading", "machine-learning", "pathology", "cuda")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "tool": [True, False], "hdf5_filters": [True, False],
+    options = {"shared": [True, False], "tool": [True, False], "hdf5_filters": [True, False], "cuda": [True, False],
                **{name: [True, False] for name in COMPONENTS}}
-    default_options = {"shared": False, "tool": False, "hdf5_filters": False,
+    default_options = {"shared": False, "tool": False, "hdf5_filters": False, "cuda": False,
                        **{name: name in ("image", "jpeg", "png", "codecs", "files", "lmdb") for name in COMPONENTS}}
 
     def top(self):
@@ -90,6 +90,7 @@ class Penstock(ConanFile):
         toolchain = CMakeToolchain(self, generator="Ninja")
         for name in COMPONENTS: toolchain.cache_variables["PENSTOCK_" + name.upper()] = bool(getattr(self.options, name))
         toolchain.cache_variables["PENSTOCK_HDF5_FILTERS"] = bool(self.options.hdf5_filters)
+        toolchain.cache_variables["PENSTOCK_CUDA"] = bool(self.options.cuda)
         toolchain.cache_variables["PENSTOCK_TOOL"] = bool(self.options.tool)
         toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
         toolchain.cache_variables["CMAKE_UNITY_BUILD_BATCH_SIZE"] = "16"
