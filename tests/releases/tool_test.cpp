@@ -2,6 +2,7 @@
 // What the tool of each release has written: this one's reads it as that one did, or refuses it by name.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "cli/tool.hpp"
@@ -9,6 +10,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 namespace fs = std::filesystem;
@@ -83,5 +85,39 @@ TEST_CASE("what the tool of every release wrote is read, or refused by name") {
     ran_or_refused("report bench.json --html bench.html");
     ran_or_refused(PENSTOCK_BENCH "--json bench.json --append");
     ran_or_refused("bench --compare bench.json bench.json");
+  }
+}
+
+TEST_CASE("what the tool of a later version wrote is refused by name") {
+  const TempFolder temporary;
+  unpack(this_release(), temporary.path().string());
+  const std::string folder = temporary.path().string() + "/tool";
+  struct Saved {
+    const char* file;
+    const char* before;  // the file's version ...
+    const char* after;   // ... and that of a later one
+    const char* reading;
+  };
+  const Saved files[] = {
+      {"tiles.lmdb-report/run.json", "\"version\": 1,", "\"version\": 2,", tile},
+      {"bench.json", "\"version\": 1", "\"version\": 2", "report bench.json"},
+      {"bench.json", "\"version\": 1", "\"version\": 2", "bench --compare bench.json bench.json"},
+      {"bench.json", "\"version\": 1", "\"version\": 2", PENSTOCK_BENCH "--json bench.json --append"},
+      {"ranks.json", "\"version\": 1", "\"version\": 2", "verify ranks.json"},
+      {"ranks.json", "\"version\": 1", "\"version\": 2", "merge ranks.json tiles.lmdb --out all.json"},
+      {"slides.tiles", "\x04", "\x05", tile_indexed},
+  };
+  for (const Saved& saved : files) {
+    CAPTURE(saved.file, saved.reading);
+    const std::string path = folder + "/" + saved.file, text = text_in(path);
+    const std::size_t at = text.find(saved.before);
+    REQUIRE(at != std::string::npos);
+    std::ofstream(path, std::ios::binary)
+        << std::string(text).replace(at, std::string(saved.before).size(), saved.after);
+    const ToolResult ran = tool_in(folder, saved.reading);
+    CAPTURE(ran.err);
+    CHECK((ran.status == 1 || ran.status == 2));
+    CHECK(ran.err.find("is of version") != std::string::npos);
+    std::ofstream(path, std::ios::binary) << text;
   }
 }

@@ -31,6 +31,14 @@ Json json_or_null(std::string_view text) {
   }
 }
 
+void require_json_version(const Json& object, std::string_view advice) {
+  if (!object.is_object() || !object.contains("version") || object.at("version") == json_version) return;
+  const Json& version = object.at("version");
+  throw Error(Errc::unsupported,
+              fmt::format("it is of version {}, and this penstock reads version {}; {}",
+                          version.is_number_unsigned() ? version.dump() : "unknown", json_version, advice));
+}
+
 bool has_texts(const Json& object, std::initializer_list<const char*> names) {
   return object.is_object() && std::ranges::all_of(names, [&](const char* name) {
            return object.contains(name) && object.at(name).is_string();

@@ -28,7 +28,11 @@ std::string form_of_list(const std::string& path) {
 }
 
 void write_list(const StoreList& list, const std::string& path) {
-  Json json{{"penstock", "stores"}, {"form", list.form}, {"records", list.records}, {"stores", Json::array()}};
+  Json json{{"penstock", "stores"},
+            {"version", json_version},
+            {"form", list.form},
+            {"records", list.records},
+            {"stores", Json::array()}};
   const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
   for (const std::string& store : list.stores)
     json["stores"].push_back(fs::absolute(store).lexically_normal().lexically_proximate(folder).string());

@@ -296,22 +296,21 @@ Json RunFolder::read() const {
            "), and was to say what the store is made from; put a copy back, or delete this folder and the store, and "
            "run again");
   }
+  try {
+    require_json_version(run, "continue with the penstock that wrote it, or cut the slides into another store");
+  } catch (const Error& other) {
+    throw Error(other.code(), other.cause()).with_file(manifest());
+  }
   if (const char* const lacks = what_a_manifest_lacks(run); lacks != nullptr)
     refuse("it is no manifest of a run, as it lacks its "s + lacks + "; a report needs a folder of its own");
   return run;
 }
 
 void RunFolder::write(const JobInputs& inputs, const Json& result) const {
-  const Json run{
-      {"penstock", version()},
-      {"store", store_},
-      {"settings", inputs.settings},
-      {"files", inputs.files},
-      {"hash", hash_},
-      {"rank", inputs.rank},
-      {"world", inputs.world},
-      {"result", result},
-      {"slides", inputs.slides}};
+  const Json run{{"penstock", version()},       {"version", json_version}, {"store", store_},
+                 {"settings", inputs.settings}, {"files", inputs.files},   {"hash", hash_},
+                 {"rank", inputs.rank},         {"world", inputs.world},   {"result", result},
+                 {"slides", inputs.slides}};
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 

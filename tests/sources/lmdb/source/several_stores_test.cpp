@@ -174,6 +174,7 @@ TEST_CASE("a list of stores is opened as one, wherever it lies") {
   CHECK(refused("{}") == Errc::corrupt);
   CHECK(refused("[1]") == Errc::corrupt);
   CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": 0, "stores": []})") == Errc::corrupt);
+  CHECK(refused(R"({"penstock": "stores", "version": 2, "form": "lmdb"})") == Errc::unsupported);
   CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": 0, "stores": [3]})") == Errc::corrupt);
   CHECK(refused(R"({"penstock": "stores", "form": "tar", "records": 0, "stores": ["a"]})") == Errc::invalid_argument);
   CHECK(refused(R"({"penstock": "stores", "form": "lmdb", "records": 7, "stores": ["list.json"]})") == Errc::corrupt);
