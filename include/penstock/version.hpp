@@ -17,8 +17,8 @@
 
 namespace penstock {
 
-/// Returns the version of the library that runs, like "0.1.0". It differs from that of the headers if a program runs
-/// with another shared library than the one that it was compiled with. Any thread may call it.
+/// Returns the version of the library that runs, like "0.1.0". It differs from the version of the
+/// headers if a program runs with a later shared library of the same minor version. Any thread may call it.
 PENSTOCK_API const char* version() noexcept;
 
 }  // namespace penstock

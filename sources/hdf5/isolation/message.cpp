@@ -20,9 +20,7 @@ constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 
 }  // namespace
 
-std::string greeting() {
-  return std::string("penstock-hdf5-reader 4 ") + version();
-}
+std::string greeting() { return std::string("penstock-hdf5-reader 4 ") + version(); }
 
 MessageWriter& MessageWriter::put(std::string_view text) { return put(std::as_bytes(std::span(text))); }
 
