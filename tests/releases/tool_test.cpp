@@ -24,7 +24,7 @@ ToolResult tool_in(const std::string& folder, const std::string& arguments) {
 
 #define PENSTOCK_SLIDES_TO_CUT "slides/a.tif slides/b.tif --size 32 "
 #define PENSTOCK_BENCH "bench tiles.lmdb --stages 'decode_image | center_crop 32 | batch 4' --threads 1 --epochs 1 "
-constexpr const char* tile = "tile " PENSTOCK_SLIDES_TO_CUT "--out tiles.lmdb";
+constexpr const char* tile = "tile " PENSTOCK_SLIDES_TO_CUT "--no-thumbnails --out tiles.lmdb";
 constexpr const char* tile_indexed = "tile " PENSTOCK_SLIDES_TO_CUT "--index slides.tiles --out again.lmdb";
 
 struct Job {
@@ -35,8 +35,8 @@ struct Job {
 const Job writing[] = {
     {"a store and its report", tile},
     {"an index", "index " PENSTOCK_SLIDES_TO_CUT "--out slides.tiles"},
-    {"rank 0", "tile " PENSTOCK_SLIDES_TO_CUT "--out ranks.lmdb --rank 0 --world 2"},
-    {"rank 1", "tile " PENSTOCK_SLIDES_TO_CUT "--out ranks.lmdb --rank 1 --world 2"},
+    {"rank 0", "tile " PENSTOCK_SLIDES_TO_CUT "--no-thumbnails --out ranks.lmdb --rank 0 --world 2"},
+    {"rank 1", "tile " PENSTOCK_SLIDES_TO_CUT "--no-thumbnails --out ranks.lmdb --rank 1 --world 2"},
     {"a list of stores", "merge 'ranks-r*' --out ranks.json"},
     {"what a bench found", PENSTOCK_BENCH "--rounds 8 --json bench.json"},
 };
