@@ -16,6 +16,9 @@ std::vector<std::string> releases();
 // Unpacks the archive of `release` into `folder`.
 void unpack(const std::string& release, const std::string& folder);
 
+// Whether a message says that a version or a job is another one.
+bool names_the_difference(const std::string& message);
+
 // Sets the times of all files in `folder` to a whole second. Caches and indexes know a file by its time, of which an
 // archive keeps the seconds.
 void set_whole_seconds(const std::string& folder);

@@ -147,17 +147,19 @@ void make(const std::string& folder) {
   store(folder + "/slides.txt", batches(from(slides(folder)) | batch(5)));
 }
 
-// Either the act does what it did, or the error names the version, and what to do is said.
+// Either the act does what it did, or the error says that a version or a job is another one.
 void reads_or_refuses(const std::string& expected, const std::string& release,
                       const std::function<std::string()>& act) {
+  std::string got;
   try {
-    CHECK(act() == expected);
+    got = act();
   } catch (const Error& error) {
     CAPTURE(error.what());
     CHECK(release != this_release());
-    CHECK((error.code() == Errc::state_mismatch || error.code() == Errc::unsupported));
-    CHECK(std::string(error.what()).find("version") != std::string::npos);
+    CHECK(names_the_difference(error.what()));
+    return;
   }
+  CHECK(got == expected);
 }
 
 }  // namespace
@@ -174,14 +176,16 @@ TEST_CASE("what the library of every release wrote is read, or refused by name")
     const TempFolder temporary;
     const std::string folder = temporary.path().string();
     unpack(release, folder);
-    // Stores are read by every later version, and unfinished ones are continued.
+    // Stores are read by every later version.
     for (const Form& form : forms) {
       CAPTURE(form.name);
       const std::string records = text_in(folder + "/" + form.name + ".txt");
       CHECK(batches(form.read(folder + "/" + form.name) | ragged("image") | batch(5)) == records);
       CHECK_THROWS_AS(form.read(folder + "/unfinished-" + form.name), Error);
-      form.write(from(Records{}), folder + "/unfinished-" + form.name);
-      CHECK(batches(form.read(folder + "/unfinished-" + form.name) | ragged("image") | batch(5)) == records);
+      reads_or_refuses(records, release, [&] {
+        form.write(from(Records{}), folder + "/unfinished-" + form.name);
+        return batches(form.read(folder + "/unfinished-" + form.name) | ragged("image") | batch(5));
+      });
     }
     reads_or_refuses(text_in(folder + "/rest.txt"), release, [&] {
       Loader loader(trained(folder), {.threads = 2});
