@@ -42,6 +42,7 @@ class Penstock(ConanFile):
     description = "Asynchronous data loading for C++ training loops"
     topics = ("data-loading", "machine-learning", "pathology", "cuda")
     package_type = "library"
+    test_package_folder = "../../../../tests/package/conan"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "tool": [True, False], "hdf5_filters": [True, False], "cuda": [True, False],
                **{name: [True, False] for name in COMPONENTS}}
