@@ -40,9 +40,10 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
     const nlohmann::json& json = *document;
     if (json.at("penstock") != "stores")
       refuse(path, source, Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it");
-    if (const nlohmann::json version = json.value("version", nlohmann::json(1)); version != 1)
+    // Without a copy, which could nest too deep.
+    if (const auto version = json.find("version"); version != json.end() && *version != 1)
       refuse(path, source, Errc::unsupported,
-             "the list is of version " + (version.is_number_unsigned() ? version.dump() : "unknown") +
+             "the list is of version " + (version->is_number_unsigned() ? version->dump() : "unknown") +
                  ", and this penstock reads version 1; merge the stores again");
     list.form = json.at("form");
     list.records = whole_number<std::uint64_t>(json.at("records"));

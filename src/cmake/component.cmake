@@ -263,6 +263,9 @@ set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURIT
 #   name|target|Debian package|module of pkg-config|other words of the link|file of the library, if it has one
 # Packages of the whole (src/cmake/packaging) read it.
 function(penstock_list_third_party)
+  if(CMAKE_CONFIGURATION_TYPES)
+    return() # each configuration may have another file
+  endif()
   get_property(found GLOBAL PROPERTY PENSTOCK_FOUND_PACKAGES)
   list(REMOVE_ITEM found Threads) # the C library's
   set(lines "")

@@ -23,7 +23,8 @@ void check_state(const State& state) {
                                                 std::to_string(State::current_version));
   if (state.version != State::current_version)
     throw Error(Errc::state_mismatch, "the saved state has version " + std::to_string(state.version) +
-                                          "; this library reads " + std::to_string(State::current_version));
+                                          "; this library reads " + std::to_string(State::current_version) +
+                                          "; load it with the penstock that saved it, or begin again");
 }
 
 }  // namespace penstock::detail

@@ -2,7 +2,9 @@
 #include "releases/archives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -21,9 +23,21 @@ std::vector<std::string> releases() {
   std::vector<std::string> found;
   for (const fs::directory_entry& file : fs::directory_iterator(path_of("releases")))
     if (file.path().extension() == ".xz") found.push_back(file.path().stem().stem().string());
-  std::sort(found.begin(), found.end());
+  const auto numbers = [](const std::string& version) {
+    std::array<int, 3> parts{-1, -1, -1};  // before-0.1.0 comes first
+    std::sscanf(version.c_str(), "%d.%d.%d", &parts[0], &parts[1], &parts[2]);
+    return parts;
+  };
+  std::ranges::sort(found, {}, numbers);
   REQUIRE_FALSE(found.empty());
   return found;
+}
+
+std::string newest_release() { return releases().back(); }
+
+bool is_of_this_minor(const std::string& release) {
+  const std::string minor = this_release().substr(0, this_release().rfind('.') + 1);
+  return release.starts_with(minor);
 }
 
 void unpack(const std::string& release, const std::string& folder) {
@@ -33,8 +47,8 @@ void unpack(const std::string& release, const std::string& folder) {
 
 bool names_the_difference(const std::string& message) {
   // The last two are of builds before the first release, whose files had other names.
-  for (const char* const words :
-       {"version", "another job", "that were not begun by a run that can be continued", "not a cache"})
+  for (const char* const words : {"version", "another job", "another pipeline's",
+                                  "that were not begun by a run that can be continued", "not a cache"})
     if (message.find(words) != std::string::npos) return true;
   return false;
 }

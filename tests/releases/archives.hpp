@@ -10,8 +10,14 @@ namespace penstock_test {
 // The version of the library.
 std::string this_release();
 
-// Versions, at least one.
+// Versions, older ones first; at least one.
 std::vector<std::string> releases();
+
+// The newest release that has an archive.
+std::string newest_release();
+
+// Whether `release` has the minor version of this one, which must read all its files but caches.
+bool is_of_this_minor(const std::string& release);
 
 // Unpacks the archive of `release` into `folder`.
 void unpack(const std::string& release, const std::string& folder);

@@ -148,14 +148,13 @@ void make(const std::string& folder) {
 }
 
 // Either the act does what it did, or the error says that a version or a job is another one.
-void reads_or_refuses(const std::string& expected, const std::string& release,
-                      const std::function<std::string()>& act) {
+void reads_or_refuses(const std::string& expected, bool must_read, const std::function<std::string()>& act) {
   std::string got;
   try {
     got = act();
   } catch (const Error& error) {
     CAPTURE(error.what());
-    CHECK(release != this_release());
+    CHECK_FALSE(must_read);
     CHECK(names_the_difference(error.what()));
     return;
   }
@@ -176,24 +175,26 @@ TEST_CASE("what the library of every release wrote is read, or refused by name")
     const TempFolder temporary;
     const std::string folder = temporary.path().string();
     unpack(release, folder);
+    const bool must_read = is_of_this_minor(release);
     // Stores are read by every later version.
     for (const Form& form : forms) {
       CAPTURE(form.name);
       const std::string records = text_in(folder + "/" + form.name + ".txt");
       CHECK(batches(form.read(folder + "/" + form.name) | ragged("image") | batch(5)) == records);
       CHECK_THROWS_AS(form.read(folder + "/unfinished-" + form.name), Error);
-      reads_or_refuses(records, release, [&] {
+      reads_or_refuses(records, must_read, [&] {
         form.write(from(Records{}), folder + "/unfinished-" + form.name);
         return batches(form.read(folder + "/unfinished-" + form.name) | ragged("image") | batch(5));
       });
     }
-    reads_or_refuses(text_in(folder + "/rest.txt"), release, [&] {
+    reads_or_refuses(text_in(folder + "/rest.txt"), must_read, [&] {
       Loader loader(trained(folder), {.threads = 2});
       loader.resume(folder + "/run.state");
       return batches(loader);
     });
-    reads_or_refuses(text_in(folder + "/cached.txt"), release, [&] { return batches(cached(folder)); });
-    reads_or_refuses(text_in(folder + "/slides.txt"), release,
+    reads_or_refuses(text_in(folder + "/cached.txt"), release == this_release(),
+                     [&] { return batches(cached(folder)); });
+    reads_or_refuses(text_in(folder + "/slides.txt"), must_read,
                      [&] { return batches(from(slides(folder)) | batch(5)); });
   }
 }

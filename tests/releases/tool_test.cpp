@@ -73,7 +73,7 @@ TEST_CASE("what the tool of every release wrote is read, or refused by name") {
       const ToolResult ran = tool_in(folder, arguments);
       CAPTURE(arguments, ran.out, ran.err);
       if (ran.status == 0) return true;
-      CHECK(release != this_release());
+      CHECK_FALSE(is_of_this_minor(release));
       CHECK((ran.status == 1 || ran.status == 2));
       CHECK(names_the_difference(ran.err));
       return false;
@@ -90,7 +90,7 @@ TEST_CASE("what the tool of every release wrote is read, or refused by name") {
 
 TEST_CASE("what the tool of a later version wrote is refused by name") {
   const TempFolder temporary;
-  unpack(this_release(), temporary.path().string());
+  unpack(newest_release(), temporary.path().string());
   const std::string folder = temporary.path().string() + "/tool";
   struct Saved {
     const char* file;

@@ -69,8 +69,10 @@ Journal parse_journal(std::string_view text) {
   try {
     OwnedJson document(ReadJson::parse(text));
     ReadJson& json = *document;
-    if (json.at("format") != format_name || json.at("version") != format_version)
-      refuse("is of another version of penstock, or not its own");
+    if (json.at("format") != format_name) refuse("is not penstock's");
+    if (const auto version = whole_number<std::uint64_t>(json.at("version")); version != format_version)
+      refuse("is of version " + std::to_string(version) + ", and this penstock reads version " +
+             std::to_string(format_version));
     Journal journal;
     for (const ReadJson& fact : json.at("made_by"))
       journal.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});

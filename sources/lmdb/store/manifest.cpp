@@ -140,7 +140,8 @@ Manifest parse_manifest(std::string_view text) {
     const auto version = common::whole_number<std::int64_t>(json.at("version"));
     if (version != format_version)
       throw Error(Errc::unsupported, "the store is of format version " + std::to_string(version) +
-                                         "; this penstock knows version " + std::to_string(format_version));
+                                         "; this penstock reads version " + std::to_string(format_version) +
+                                         "; read it with the penstock that wrote it, or make it again");
     Manifest manifest;
     manifest.complete = json.at("complete").get<bool>();
     manifest.count = common::whole_number<std::uint64_t>(json.at("count"));

@@ -2,7 +2,7 @@
 """Conan 2 recipe. An option for each component: True builds the component and all that it needs. The libraries that
 Penstock uses are the system's packages, which `system_requirements` names. From the top of the tree:
 
-    conan create src/cmake/packaging/conan -o "&:tool=True"
+    conan create src/cmake/packaging/conan -s compiler.cppstd=20 -o "&:tool=True"
 
 Programs use the package by `find_package(penstock COMPONENTS ...)`.
 """
@@ -60,7 +60,7 @@ class Penstock(ConanFile):
         copy(self, "version.hpp", os.path.join(self.top(), "include/penstock"), os.path.join(self.export_folder, "include/penstock"))
 
     def export_sources(self):
-        for name in ("CMakeLists.txt", "*.md", "LICENSE", "NOTICE", "include/*", "src/*", "sources/*", "transforms/*", "docs/*", "examples/*"):
+        for name in ("CMakeLists.txt", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "include/*", "src/*", "sources/*", "transforms/*", "docs/*", "examples/*"):
             copy(self, name, self.top(), self.export_sources_folder)
 
     def configure(self):
@@ -88,7 +88,7 @@ class Penstock(ConanFile):
         Apt(self).install(sorted(packages), update=True, check=True)
 
     def generate(self):
-        toolchain = CMakeToolchain(self, generator="Ninja")
+        toolchain = CMakeToolchain(self)
         for name in COMPONENTS: toolchain.cache_variables["PENSTOCK_" + name.upper()] = bool(getattr(self.options, name))
         toolchain.cache_variables["PENSTOCK_HDF5_FILTERS"] = bool(self.options.hdf5_filters)
         toolchain.cache_variables["PENSTOCK_CUDA"] = bool(self.options.cuda)
