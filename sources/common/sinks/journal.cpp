@@ -69,7 +69,7 @@ Journal parse_journal(std::string_view text) {
   try {
     OwnedJson document(ReadJson::parse(text));
     ReadJson& json = *document;
-    if (json.at("format") != format_name) refuse("is not penstock's");
+    if (json.at("format") != format_name) refuse("is of an older penstock, or not its own");
     if (const auto version = whole_number<std::uint64_t>(json.at("version")); version != format_version)
       refuse("is of version " + std::to_string(version) + ", and this penstock reads version " +
              std::to_string(format_version));
