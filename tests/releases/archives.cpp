@@ -47,7 +47,7 @@ void unpack(const std::string& release, const std::string& folder) {
 
 bool names_the_difference(const std::string& message) {
   // The last two are of builds before the first release, whose files had other names.
-  for (const char* const words : {"version", "an older penstock", "another job", "another pipeline's",
+  for (const char* const words : {"version", "an older penstock", "another job", "another pipeline", "other settings",
                                   "that were not begun by a run that can be continued", "not a cache"})
     if (message.find(words) != std::string::npos) return true;
   return false;

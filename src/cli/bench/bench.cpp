@@ -25,7 +25,6 @@
 #include "bench/table.hpp"
 #include "commands.hpp"
 #include "console/command_line.hpp"
-#include "console/json_input.hpp"
 #include "console/output.hpp"
 #include "stages/stage_parser.hpp"
 #include "stores/input_store.hpp"
@@ -120,7 +119,7 @@ Json begun_json(const BenchOptions& options, Json header) {
                          json_text(json.value(name, Json()), -1) + ", not " + json_text(value, -1));
     return json;
   }
-  header["version"] = json_version;
+  header["version"] = bench_result_version;
   header["runs"] = Json::array();
   return header;
 }

@@ -97,7 +97,7 @@ void unmap_pages(const std::string& file) {
 
 std::vector<std::string> files_of_store(const std::string& path) {
   std::vector<std::string> all;
-  if (names_list(path) && !form_of_list(path).empty())
+  if (names_list(path) && is_list(path))
     add_stores_of_list(path, all);
   else if (fs::exists(path))
     add_files(path, all);

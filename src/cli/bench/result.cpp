@@ -94,10 +94,12 @@ bool is_run(const Json& run) {
 
 Json read_bench_result(const std::string& file, const std::string& option) {
   Json json = json_or_null(read_text(file, "result of bench", max_bytes).value_or(""));
-  try {
-    require_json_version(json, "measure again");
-  } catch (const Error& other) {
-    throw UsageError(option + (option.empty() ? "" : ": ") + file + ": " + other.cause());
+  if (json.is_object() && json.contains("runs")) {
+    try {
+      require_json_version(json, bench_result_version, "measure again");
+    } catch (const Error& other) {
+      throw UsageError(option + (option.empty() ? "" : ": ") + file + ": " + other.cause());
+    }
   }
   const bool good = json.is_object() && json.contains("runs") && json.at("runs").is_array() &&
                     !json.at("runs").empty() && std::ranges::all_of(json.at("runs"), is_run);

@@ -31,12 +31,11 @@ Json json_or_null(std::string_view text) {
   }
 }
 
-void require_json_version(const Json& object, std::string_view advice) {
-  if (!object.is_object() || !object.contains("version") || object.at("version") == json_version) return;
-  const Json& version = object.at("version");
-  throw Error(Errc::unsupported,
-              fmt::format("it is of version {}, and this penstock reads version {}; {}",
-                          version.is_number_unsigned() ? version.dump() : "unknown", json_version, advice));
+void require_json_version(const Json& file, int version, std::string_view advice) {
+  const Json found = file.contains("version") ? file.at("version") : Json(1);
+  if (found == version) return;
+  throw Error(Errc::unsupported, fmt::format("it is of version {}, and this penstock reads version {}; {}",
+                                             found.is_number_unsigned() ? found.dump() : "unknown", version, advice));
 }
 
 bool has_texts(const Json& object, std::initializer_list<const char*> names) {

@@ -15,12 +15,9 @@ namespace penstock::cli {
 Json json_in(std::string_view text);
 /// Parses like `json_in`, but returns null for a text that `json_in` refuses.
 Json json_or_null(std::string_view text);
-/// The version of the files of JSON that the tool writes and reads again, in their member `version`. It is also that of
-/// the files beside them, like slides/NAME.json and left-out.jsonl beside run.json: raise it if any of them changes.
-inline constexpr int json_version = 1;
-/// Refuses an object of another version. An object without the member is of version 1. `advice` says what to do.
-/// @throws Error(unsupported), which names no file.
-void require_json_version(const Json& object, std::string_view advice);
+/// Refuses a file that the tool has written if its member `version` is not `version`. A file without the member is of
+/// version 1. `advice` says what to do. @throws Error(unsupported), which names no file.
+void require_json_version(const Json& file, int version, std::string_view advice);
 /// Returns whether `object` is an object that has all these members, and they are strings.
 bool has_texts(const Json& object, std::initializer_list<const char*> names);
 /// Returns whether `object` is an object that has all these members, and they are whole numbers from 0.

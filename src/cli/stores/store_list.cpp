@@ -14,22 +14,41 @@ namespace penstock::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The version that the library reads (sources/common/store_list.cpp).
+constexpr int list_version = 1;
+
+// Returns the list in a file, of any version, or null.
+Json list_in(const std::string& path) {
+  const std::optional<std::string> text = read_text(path, "list of stores");
+  Json json = json_or_null(text.value_or(""));
+  return json.is_object() && json.value("penstock", Json()) == "stores" ? json : Json();
+}
+
+}  // namespace
+
 bool names_list(const std::string& path) {
   std::error_code failed;
   return path.ends_with(".json") && fs::is_regular_file(path, failed);
 }
 
+bool is_list(const std::string& path) { return !list_in(path).is_null(); }
+
 std::string form_of_list(const std::string& path) {
-  const std::optional<std::string> text = read_text(path, "list of stores");
-  const Json json = json_or_null(text.value_or(""));
-  return json.is_object() && json.value("penstock", Json()) == "stores" && json.value("form", Json()).is_string()
-             ? json.at("form").get<std::string>()
-             : "";
+  const Json list = list_in(path);
+  if (list.is_null()) return "";
+  try {
+    require_json_version(list, list_version, "merge the stores again");
+  } catch (const Error& other) {
+    throw Error(other.code(), other.cause()).with_file(path);
+  }
+  return list.value("form", Json()).is_string() ? list.at("form").get<std::string>() : "";
 }
 
 void write_list(const StoreList& list, const std::string& path) {
   Json json{{"penstock", "stores"},
-            {"version", json_version},
+            {"version", list_version},
             {"form", list.form},
             {"records", list.records},
             {"stores", Json::array()}};

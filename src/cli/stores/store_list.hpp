@@ -16,7 +16,10 @@ struct StoreList {
 };
 
 bool names_list(const std::string& path);
+/// Returns whether the file is a list, of any version.
+bool is_list(const std::string& path);
 /// Returns the form of the stores in a list. Returns an empty text if the file is not a list.
+/// @throws Error(unsupported) if the list is of another version.
 std::string form_of_list(const std::string& path);
 /// Writes the list to the file `path`. In the file, the stores' paths are relative to the file's folder, so that the
 /// list and the stores can be moved together.

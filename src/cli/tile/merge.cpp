@@ -207,7 +207,7 @@ std::string records_twice(const std::vector<Part>& parts) {
 // Refuses to replace a file that is not a list, because it belongs to the user.
 void require_list_or_nothing(const std::string& out) {
   std::error_code failed;
-  if (fs::exists(out, failed) && (!names_list(out) || form_of_list(out).empty()))
+  if (fs::exists(out, failed) && (!names_list(out) || !is_list(out)))
     throw UsageError(fmt::format("--out {} is there, and is no list of stores; name another", printable(out)));
 }
 

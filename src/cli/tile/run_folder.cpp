@@ -34,6 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
+// The version of run.json, and of slides/NAME.json and left-out.jsonl beside it: raise it if any of them changes.
+constexpr int run_version = 1;
 
 // Options that may differ between runs of a job. Most of them change only where and how fast a store is made, and what
 // is written in addition to it. The others name files whose contents a hash covers.
@@ -296,10 +298,13 @@ Json RunFolder::read() const {
            "), and was to say what the store is made from; put a copy back, or delete this folder and the store, and "
            "run again");
   }
-  try {
-    require_json_version(run, "continue with the penstock that wrote it, or cut the slides into another store");
-  } catch (const Error& other) {
-    throw Error(other.code(), other.cause()).with_file(manifest());
+  if (run.is_object() && run.contains("penstock") && run.contains("store")) {
+    try {
+      require_json_version(run, run_version,
+                           "continue with the penstock that wrote it, or cut the slides into another store");
+    } catch (const Error& other) {
+      throw Error(other.code(), other.cause()).with_file(manifest());
+    }
   }
   if (const char* const lacks = what_a_manifest_lacks(run); lacks != nullptr)
     refuse("it is no manifest of a run, as it lacks its "s + lacks + "; a report needs a folder of its own");
@@ -307,9 +312,9 @@ Json RunFolder::read() const {
 }
 
 void RunFolder::write(const JobInputs& inputs, const Json& result) const {
-  const Json run{{"penstock", version()},       {"version", json_version}, {"store", store_},
-                 {"settings", inputs.settings}, {"files", inputs.files},   {"hash", hash_},
-                 {"rank", inputs.rank},         {"world", inputs.world},   {"result", result},
+  const Json run{{"penstock", version()},       {"version", run_version}, {"store", store_},
+                 {"settings", inputs.settings}, {"files", inputs.files},  {"hash", hash_},
+                 {"rank", inputs.rank},         {"world", inputs.world},  {"result", result},
                  {"slides", inputs.slides}};
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
