@@ -10,6 +10,7 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
@@ -32,6 +33,7 @@ COMPONENTS = {
     "testing": ([], []),
 }
 CORE = ["libtbb-dev", "librandom123-dev", "libxxhash-dev"]
+DEFAULT = ["image", "jpeg", "png", "codecs", "files", "lmdb"]
 FILTERS = ["liblzf-dev", "liblz4-dev", "libzstd-dev", "libblosc-dev"]
 TOOL = ["libcli11-dev", "libfmt-dev", "nlohmann-json3-dev", "libtomlplusplus-dev", "zlib1g-dev"]
 
@@ -44,10 +46,10 @@ class Penstock(ConanFile):
     package_type = "library"
     test_package_folder = "../../../../tests/package/conan"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "tool": [True, False], "hdf5_filters": [True, False], "cuda": [True, False],
-               **{name: [True, False] for name in COMPONENTS}}
-    default_options = {"shared": False, "tool": False, "hdf5_filters": False, "cuda": False,
-                       **{name: name in ("image", "jpeg", "png", "codecs", "files", "lmdb") for name in COMPONENTS}}
+    # None: decided by the other options. Conan changes no option that has a value.
+    options = {"shared": [True, False], "tool": [True, False], "cuda": [True, False], "hdf5_filters": [None, True, False],
+               **{name: [None, True, False] for name in COMPONENTS}}
+    default_options = {"shared": False, "tool": False, "cuda": False}
 
     def top(self):
         return os.path.join(self.recipe_folder, *[os.pardir] * 4)
@@ -64,14 +66,22 @@ class Penstock(ConanFile):
             copy(self, name, self.top(), self.export_sources_folder)
 
     def configure(self):
+        def undecided(name): return getattr(self.options, name) == None  # an object of Conan's, which is never None itself
+
+        def switch_on(name, wanted_by):
+            if undecided(name): setattr(self.options, name, True)
+            if not getattr(self.options, name): raise ConanInvalidConfiguration(f"{wanted_by} needs the option {name}")
+
         if self.options.tool:
-            self.options.hdf5_filters = True
-            for name in COMPONENTS:
-                if name != "testing": setattr(self.options, name, True)
-        if self.options.hdf5_filters: self.options.hdf5 = True
+            for name in ["hdf5_filters", *COMPONENTS]:
+                if name != "testing": switch_on(name, "tool")
+        if self.options.hdf5_filters: switch_on("hdf5", "hdf5_filters")
         for name in reversed(list(COMPONENTS)):  # a component stands after those that it needs
+            if undecided(name) and name in DEFAULT: setattr(self.options, name, True)
             if getattr(self.options, name):
-                for needed in COMPONENTS[name][1]: setattr(self.options, needed, True)
+                for needed in COMPONENTS[name][1]: switch_on(needed, name)
+        for name in ["hdf5_filters", *COMPONENTS]:
+            if undecided(name): setattr(self.options, name, False)
 
     def validate(self):
         check_min_cppstd(self, 20)
