@@ -121,3 +121,4 @@ class Penstock(ConanFile):
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = ["lib/cmake/penstock"]
         self.cpp_info.bindirs = ["bin"]
+        if self.options.tool: self.runenv_info.prepend_path("PATH", os.path.join(self.package_folder, "bin"))
