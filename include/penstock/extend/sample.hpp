@@ -108,10 +108,9 @@ class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// Makes a builder that fills some fields of `out`. A source that joins other sources passes one such builder to each
-  /// of them. The builder has the fields that `schema` lists. Slot i of the builder is slot `first` + i of `out`: both
-  /// must have the same dtype and shape, but may have different names. `schema` must outlive
-  /// the builder.
+  /// Makes a builder that fills some fields of `out`. A source that joins other sources gives each of them such a
+  /// builder. The builder's fields are those of `schema`. Its slot i is slot `first` + i of `out`. The two slots must
+  /// have the same dtype and shape. Their names may differ. `schema` must outlive the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 

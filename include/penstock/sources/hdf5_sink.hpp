@@ -21,8 +21,8 @@ struct Hdf5SinkField {
   std::string field;
   /// Path of the dataset in the file; "train/x" makes a group. Default (empty): the field's name.
   std::string dataset = {};
-  /// Records per chunk. Default (0): for fields of fixed shape, as many as fit in 1 MiB, from 1 to 16,384. For fields
-  /// of shape [?], 1024. A chunk never has more records than a shard may have.
+  /// Records per chunk. Default (0): 1024 if the field has shape [?]. If its shape is fixed, the records that fit in
+  /// 1 MiB, at least 1 and at most 16,384. The limit of a shard's records is a limit for its chunks, too.
   std::uint64_t chunk_rows = 0;
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};      ///< like `Hdf5SinkOptions::shuffle`

@@ -22,12 +22,12 @@ COMPONENTS = {
     "jpeg": (["libjpeg-dev"], ["image"]),
     "png": (["libpng-dev", "zlib1g-dev"], ["image"]),
     "numeric": ([], []),
-    "codecs": ([], ["image", "jpeg", "png"]),
+    "codecs": ([], ["jpeg", "png"]),
     "csv": ([], []),
     "files": (["nlohmann-json3-dev"], []),
     "hdf5": (["libhdf5-dev", "libdeflate-dev", "nlohmann-json3-dev"], []),
     "lmdb": (["liblmdb-dev", "nlohmann-json3-dev"], []),
-    "slide": (["libopenjp2-7-dev", "libpugixml-dev", "libdeflate-dev", "nlohmann-json3-dev"], ["image", "jpeg", "png"]),
+    "slide": (["libopenjp2-7-dev", "libpugixml-dev", "nlohmann-json3-dev"], ["jpeg", "png"]),
     "coords": ([], ["hdf5", "slide"]),
     "webdataset": (["nlohmann-json3-dev"], []),
     "testing": ([], []),
@@ -76,7 +76,8 @@ class Penstock(ConanFile):
             for name in ["hdf5_filters", *COMPONENTS]:
                 if name != "testing": switch_on(name, "tool")
         if self.options.hdf5_filters: switch_on("hdf5", "hdf5_filters")
-        for name in reversed(list(COMPONENTS)):  # a component stands after those that it needs
+        # The table lists what a component needs before the component, so this order meets each component before its needs.
+        for name in reversed(list(COMPONENTS)):
             if undecided(name) and name in DEFAULT: setattr(self.options, name, True)
             if getattr(self.options, name):
                 for needed in COMPONENTS[name][1]: switch_on(needed, name)
