@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <penstock/error.hpp>
 
@@ -36,14 +36,7 @@ std::string text(std::uint32_t chunk) {
   return name;
 }
 
-std::uint32_t check_sum(std::span<const std::byte> bytes) {
-  uLong sum = 0;
-  constexpr std::size_t most = 1u << 30;
-  for (std::size_t at = 0; at < bytes.size(); at += most)
-    sum = crc32(sum, reinterpret_cast<const Bytef*>(bytes.data() + at),
-                static_cast<uInt>(std::min(most, bytes.size() - at)));
-  return static_cast<std::uint32_t>(sum);
-}
+std::uint32_t check_sum(std::span<const std::byte> bytes) { return libdeflate_crc32(0, bytes.data(), bytes.size()); }
 
 [[noreturn]] void refuse(Errc code, std::uint64_t offset, const std::string& cause) {
   throw Error(code, cause).with_offset(offset);
@@ -125,16 +118,25 @@ Header check_chunks(std::span<const std::byte> encoded) {
       if (palette_seen || pixels_seen || length == 0 || length % 3 != 0 || length > 768)
         refuse(Errc::corrupt, at, "the PNG's palette is misplaced, or of an impossible size");
       palette_seen = true;
+      header.palette_at = at + head;
+      header.palette_bytes = length;
     } else if (name == type("tRNS")) {
       if (header.color == gray_alpha || header.color == png::rgba || header.transparency || pixels_seen ||
           (header.color == palette && !palette_seen) || !is_transparency(header, length))
         refuse(Errc::corrupt, at, "the PNG's transparent colours are misplaced, or of an impossible size");
       header.transparency = true;
+      header.transparency_at = at + head;
+      header.transparency_bytes = length;
     } else if (name == type("IDAT")) {
       if (pixels_ended) refuse(Errc::corrupt, at, "the PNG's pixel chunks do not follow each other");
+      if (header.bytes == 0) {
+        header.pixels_at = at + head;
+        header.first_pixels_bytes = length;
+      }
       pixels_seen = true;
       header.bytes += length;
     } else if (name == type("IEND")) {
+      header.end_bytes = length;
       break;
     } else if ((name >> 24 & 0x20) == 0) {
       refuse(Errc::unsupported, at,
@@ -148,6 +150,22 @@ Header check_chunks(std::span<const std::byte> encoded) {
   if (header.color == palette && !palette_seen)
     refuse(Errc::corrupt, encoded.size(), "the PNG's pixels are indices of a palette that is not there");
   return header;
+}
+
+std::span<const std::byte> first_pixels(std::span<const std::byte> encoded, const Header& header) {
+  return encoded.subspan(header.pixels_at, header.first_pixels_bytes);
+}
+
+void join_pixels(std::span<const std::byte> encoded, const Header& header, std::byte* to) {
+  std::uint64_t left = header.bytes;
+  // Pixel chunks follow each other.
+  for (std::size_t at = header.pixels_at - head; left > 0;) {
+    const std::uint32_t length = number(encoded.data() + at);
+    std::memcpy(to, encoded.data() + at + head, length);
+    to += length;
+    left -= length;
+    at += head + length + tail;
+  }
 }
 
 ChunkStream::ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency)

@@ -19,6 +19,14 @@ struct Header {
   bool interlaced = false;
   bool transparency = false;  // a tRNS chunk says which colours are transparent
   std::uint64_t bytes = 0;    // bytes of compressed pixels
+  // Where the data of chunks are in the file, and their lengths. Those of the first pixel chunk, if there are several.
+  std::size_t palette_at = 0, palette_bytes = 0, transparency_at = 0, transparency_bytes = 0, pixels_at = 0,
+              first_pixels_bytes = 0;
+  std::uint32_t end_bytes = 0;  // length of the end chunk, which ought to be 0
+
+  // Number of values, and of bits, that are stored per pixel.
+  int channels() const noexcept { return color == rgb ? 3 : color == gray_alpha ? 2 : color == rgba ? 4 : 1; }
+  std::uint64_t pixel_bits() const noexcept { return static_cast<std::uint64_t>(channels()) * depth; }
 };
 
 // Offset of the header chunk in the file: after the signature.
@@ -26,6 +34,11 @@ constexpr std::uint64_t header_offset = 8;
 
 // Checks all chunks, and returns the header's values. Allocates nothing. @throws Error(corrupt | unsupported).
 Header check_chunks(std::span<const std::byte> encoded);
+
+// Returns the data of the first pixel chunk of a checked PNG.
+std::span<const std::byte> first_pixels(std::span<const std::byte> encoded, const Header& header);
+// Writes the data of all pixel chunks, header.bytes bytes, one after another to `to`.
+void join_pixels(std::span<const std::byte> encoded, const Header& header, std::byte* to);
 
 // Reads a checked PNG as if it had only the chunks that make pixels. An ancillary chunk can't harm a decoder that never
 // sees it.

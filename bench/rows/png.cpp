@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <png.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include <penstock/transforms/decode_png.hpp>
+
+#include "../pictures.hpp"
+#include "../raw_loop.hpp"
+#include "rows.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+using Files = std::vector<std::vector<std::byte>>;
+
+[[noreturn]] void refuse(png_structp, png_const_charp) { throw std::runtime_error("libpng refused a picture"); }
+
+// Returns a PNG as libpng writes it with its own settings. An image of one channel has the palette of a mask.
+std::vector<std::byte> encoded(const std::vector<std::uint8_t>& pixels, Size size, int channels) {
+  std::vector<std::byte> file;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, refuse, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(
+      png, &file,
+      [](png_structp to, png_bytep data, png_size_t bytes) {
+        auto& out = *static_cast<std::vector<std::byte>*>(png_get_io_ptr(to));
+        const auto* const from = reinterpret_cast<const std::byte*>(data);
+        out.insert(out.end(), from, from + bytes);
+      },
+      nullptr);
+  const auto width = static_cast<png_uint_32>(size.width), height = static_cast<png_uint_32>(size.height);
+  png_set_IHDR(png, info, width, height, 8, channels == 1 ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  const png_color colors[8] = {{0, 0, 0},   {128, 0, 0},   {0, 128, 0},   {128, 128, 0},
+                               {0, 0, 128}, {128, 0, 128}, {0, 128, 128}, {128, 128, 128}};
+  if (channels == 1) png_set_PLTE(png, info, colors, 8);
+  png_write_info(png, info);
+  for (png_uint_32 y = 0; y < height; ++y)
+    png_write_row(png, pixels.data() + std::size_t{y} * width * static_cast<unsigned>(channels));
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  return file;
+}
+
+// Uses libpng as its manual says: row by row, with its own checks.
+class PlainPng {
+ public:
+  const std::uint8_t* decode(std::span<const std::byte> file) {
+    left_ = file;
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, refuse, nullptr);
+    png_infop info = png_create_info_struct(png);
+    png_set_read_fn(png, this, [](png_structp from, png_bytep to, png_size_t bytes) {
+      auto& left = static_cast<PlainPng*>(png_get_io_ptr(from))->left_;
+      std::memcpy(to, left.data(), bytes);
+      left = left.subspan(bytes);
+    });
+    png_read_info(png, info);
+    const std::size_t row = png_get_rowbytes(png, info), rows = png_get_image_height(png, info);
+    pixels_.resize(row * rows);
+    for (std::size_t y = 0; y < rows; ++y) png_read_row(png, pixels_.data() + y * row, nullptr);
+    png_read_end(png, nullptr);
+    png_destroy_read_struct(&png, &info, nullptr);
+    return pixels_.data();
+  }
+
+ private:
+  std::span<const std::byte> left_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& files, const PngOptions& options) {
+  const auto decoding = png_decoder(options)->start();
+  RawScratch scratch;
+  PlainPng plain;
+  std::vector<std::byte> image;
+  std::uint64_t checksum = 0;  // so that the compiler can't leave out a decode
+  const auto timed = [&](auto&& decode) {
+    const Stopwatch watch;
+    for (const std::vector<std::byte>& file : files) checksum += *decode(file);
+    return Timing{static_cast<double>(files.size()) / watch.wall_s(), watch.cpu_s()};
+  };
+  Row row = compare(
+      spec, settings,
+      [&] {
+        return timed([&](std::span<const std::byte> file) {
+          scratch.reset();
+          const ImageShape shape = decoding->open(file);
+          image.resize(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+                       shape.pixel_bytes());
+          return decoding->decode({0, 0, shape.height, shape.width}, false, image.data(), scratch).data;
+        });
+      },
+      [&] { return timed([&](std::span<const std::byte> file) { return plain.decode(file); }); });
+  std::size_t bytes = 0;
+  for (const auto& file : files) bytes += file.size();
+  row.notes.push_back(std::to_string(files.size()) + " files, " + std::to_string(bytes / files.size()) + " bytes each");
+  if (checksum == 1) row.notes.push_back("all pictures are black?");
+  return row;
+}
+
+Files photographs(const Settings& settings, Size size) {
+  const Pictures pictures(settings.photographs);
+  Files files;
+  for (std::uint64_t i = 0; i < (settings.quick ? 4u : 40u); ++i) {
+    const std::vector<std::uint8_t> whole = pictures.pixels(i, 0);
+    std::vector<std::uint8_t> part;
+    for (std::int32_t y = 0; y < size.height; ++y) {
+      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(y) * picture_size.width * 3;
+      part.insert(part.end(), first, first + static_cast<std::ptrdiff_t>(size.width) * 3);
+    }
+    files.push_back(encoded(part, size, 3));
+  }
+  return files;
+}
+
+}  // namespace
+
+Row png_photo(const RowSpec& spec, const Settings& settings) {
+  return against_libpng(spec, settings, photographs(settings, picture_size), {});
+}
+
+Row png_tile(const RowSpec& spec, const Settings& settings) {
+  return against_libpng(spec, settings, photographs(settings, {256, 256}), {});
+}
+
+Row png_mask(const RowSpec& spec, const Settings& settings) {
+  // Regions of eight classes with round borders, as people draw them.
+  constexpr std::int32_t side = 1024;
+  Files files;
+  for (std::int32_t i = 0; i < (settings.quick ? 2 : 20); ++i) {
+    std::vector<std::uint8_t> mask;
+    for (std::int32_t y = 0; y < side; ++y)
+      for (std::int32_t x = 0; x < side; ++x) {
+        int owner = 0;
+        for (std::int32_t region = 1; region < 8; ++region) {
+          const std::int32_t dy = y - (region * 331 + i * 97) % side, dx = x - (region * 577 + i * 211) % side;
+          if (dy * dy + dx * dx < (60 + 20 * region) * (60 + 20 * region)) owner = region;
+        }
+        mask.push_back(static_cast<std::uint8_t>(owner));
+      }
+    files.push_back(encoded(mask, {side, side}, 1));
+  }
+  return against_libpng(spec, settings, files, {.color = PngOptions::labels});
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// PNGs that are decoded at once, and which ones are handed over to libpng.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <zlib.h>
+
+#include <penstock/transforms/decode_png.hpp>
+
+#include "core/help.hpp"
+#include "support/catch.hpp"
+#include "support/test_images.hpp"
+#include "transforms/codec/png/png_files.hpp"
+#include "transforms/codec/png/whole/rule.hpp"
+#include "transforms/image/targets.hpp"
+
+namespace PENSTOCK_TEST_FILE {
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+constexpr PngOptions::Color colors[] = {PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored,
+                                        PngOptions::labels};
+
+PngOptions random_options(Numbers& numbers) {
+  return {.color = colors[numbers.below(5)], .dtype = numbers.coin() ? DType::u8 : DType::u16, .high_byte = true};
+}
+
+Box random_box(Numbers& numbers, Size size) {
+  if (numbers.coin()) return {0, 0, size.height, size.width};
+  Box box{0, 0, numbers.from(1, size.height), numbers.from(1, size.width)};
+  box.top = numbers.from(0, size.height - box.height), box.left = numbers.from(0, size.width - box.width);
+  return box;
+}
+
+// The compressed pixels of a file, as one stream.
+std::vector<std::uint8_t> stream_of(const PngFile& file) {
+  std::vector<std::uint8_t> stream;
+  for (const PngFile::Chunk& chunk : file.chunks)
+    if (chunk.type == "IDAT") stream.insert(stream.end(), chunk.data.begin(), chunk.data.end());
+  return stream;
+}
+
+// Puts a stream in place of a file's pixels, in one chunk or in several.
+void put_stream(PngFile& file, const std::vector<std::uint8_t>& stream, int chunks) {
+  const auto first = std::ranges::find(file.chunks, std::string_view("IDAT"), &PngFile::Chunk::type);
+  auto at = file.chunks.erase(first, std::ranges::find_if_not(first, file.chunks.end(),
+                                                              [](const auto& chunk) { return chunk.type == "IDAT"; }));
+  for (int i = 0; i < chunks; ++i) {
+    const auto part = [&](int k) { return stream.begin() + static_cast<std::ptrdiff_t>(stream.size()) * k / chunks; };
+    at = file.chunks.insert(at, {"IDAT", {part(i), part(i + 1)}}) + 1;
+  }
+}
+
+std::vector<std::uint8_t> inflated(const std::vector<std::uint8_t>& stream) {
+  std::vector<std::uint8_t> raw(std::size_t{1} << 20);
+  uLongf length = raw.size();
+  REQUIRE(uncompress(raw.data(), &length, stream.data(), stream.size()) == Z_OK);
+  raw.resize(length);
+  return raw;
+}
+
+std::vector<std::uint8_t> deflated(const std::vector<std::uint8_t>& raw, int level, int window_bits, int strategy) {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, level, Z_DEFLATED, window_bits, 8, strategy) == Z_OK);
+  std::vector<std::uint8_t> stream(deflateBound(&z, raw.size()));
+  z.next_in = const_cast<Bytef*>(raw.data());
+  z.avail_in = static_cast<uInt>(raw.size());
+  z.next_out = stream.data();
+  z.avail_out = static_cast<uInt>(stream.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  stream.resize(z.total_out);
+  deflateEnd(&z);
+  return stream;
+}
+
+// Lets the stream's first two bytes declare a window of 256 << bits bytes.
+void declare_window(std::vector<std::uint8_t>& stream, unsigned bits) {
+  stream[0] = static_cast<std::uint8_t>(bits << 4 | 8);
+  stream[1] = static_cast<std::uint8_t>(stream[1] & 0xe0);
+  stream[1] = static_cast<std::uint8_t>(stream[1] + (31 - (stream[0] * 256 + stream[1]) % 31) % 31);
+}
+
+struct Counts {
+  std::array<std::uint64_t, 4> of{};
+  std::uint64_t operator[](PngOutcome outcome) const { return of[static_cast<std::size_t>(outcome)]; }
+  void add(PngOutcome outcome) { ++of[static_cast<std::size_t>(outcome)]; }
+};
+
+void check(const Bytes& file, Numbers& numbers, Size size, Counts& counts) {
+  const PngOptions options = random_options(numbers);
+  const Box box = random_box(numbers, size);
+  const bool verify = numbers.coin();
+  std::string what;
+  const PngOutcome outcome = check_png_rule(file, options, box, verify, what);
+  counts.add(outcome);
+  if (outcome != PngOutcome::broken) return;
+  CAPTURE(what, int{options.color}, box.top, box.left, box.height, box.width, verify);
+  FAIL("a PNG was decoded at once, and libpng makes something else of it");
+}
+
+// A right file, of any kind, with pixels that were compressed in any way.
+PngFile random_file(Numbers& numbers, std::uint64_t seed, Size& size) {
+  static const std::vector<PngKind> kinds = png_kinds();
+  size = {numbers.from(1, 70), numbers.from(1, 70)};
+  PngFile file(kinds[static_cast<std::size_t>(numbers.below(static_cast<int>(kinds.size())))], size, seed);
+  if (numbers.coin()) {
+    const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED};
+    put_stream(
+        file,
+        deflated(inflated(stream_of(file)), numbers.from(0, 9), numbers.from(9, 15), strategies[numbers.below(5)]),
+        numbers.from(1, 4));
+  }
+  return file;
+}
+
+// Changes a file, so that libpng refuses it or not.
+void change(PngFile& file, Numbers& numbers) {
+  std::vector<std::uint8_t> stream = stream_of(file);
+  const auto any = [&](std::size_t count) { return static_cast<std::size_t>(numbers.below(static_cast<int>(count))); };
+  switch (numbers.below(9)) {
+    case 0:  // a bit of the stream
+      stream[any(stream.size())] ^= static_cast<std::uint8_t>(1 << numbers.below(8));
+      break;
+    case 1:  // its end, with its check sum
+      stream[stream.size() - 1 - any(std::min<std::size_t>(stream.size(), 8))] ^=
+          static_cast<std::uint8_t>(numbers.from(1, 255));
+      break;
+    case 2:  // its beginning
+      stream[any(2)] ^= static_cast<std::uint8_t>(1 << numbers.below(8));
+      break;
+    case 3:  // cut off
+      stream.resize(stream.size() - 1 - any(std::min<std::size_t>(stream.size() - 1, 9)));
+      break;
+    case 4:  // with bytes after it
+      for (int i = numbers.from(1, 9); i > 0; --i) stream.push_back(static_cast<std::uint8_t>(numbers.next()));
+      break;
+    case 5: {  // pixels and filters, with a right check sum
+      std::vector<std::uint8_t> raw = inflated(stream);
+      for (int i = numbers.from(1, 5); i > 0; --i)
+        raw[any(raw.size())] = static_cast<std::uint8_t>(numbers.below(numbers.coin() ? 8 : 256));
+      stream = deflated(raw, 6, 15, Z_DEFAULT_STRATEGY);
+      break;
+    }
+    case 6: {  // fewer or more pixels
+      std::vector<std::uint8_t> raw = inflated(stream);
+      raw.resize(numbers.coin() ? raw.size() + 1 + any(40)
+                                : raw.size() - 1 - any(std::min<std::size_t>(raw.size() - 1, 40)));
+      stream = deflated(raw, 6, 15, Z_DEFAULT_STRATEGY);
+      break;
+    }
+    case 7:  // a smaller window than distances need
+      declare_window(stream, static_cast<unsigned>(numbers.below(9)));
+      break;
+    default: {  // a chunk's length
+      PngFile::Chunk& chunk = file.chunks[any(file.chunks.size())];
+      if (chunk.type == "IDAT" || chunk.type == "IHDR") break;
+      chunk.data.resize(static_cast<std::size_t>(numbers.below(800)), 7);
+      if (chunk.type == "PLTE") chunk.data.resize(std::max<std::size_t>(3, chunk.data.size() / 3 * 3));
+    }
+  }
+  put_stream(file, stream, numbers.from(1, 3));
+}
+
+void check_right_files(std::uint64_t count, std::uint64_t first_seed) {
+  Counts counts;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    CAPTURE(i);
+    Numbers numbers(first_seed + i);
+    Size size{1, 1};
+    const PngFile file = random_file(numbers, first_seed + i, size);
+    check(file.bytes(), numbers, size, counts);
+  }
+  // Options that an image can't have are refused, and small parts are libpng's.
+  CHECK(counts[PngOutcome::same] > count / 2);
+  CHECK(counts[PngOutcome::handed_over] < count / 4);
+}
+
+void check_changed_files(std::uint64_t count, std::uint64_t first_seed) {
+  Counts counts;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    CAPTURE(i);
+    Numbers numbers(first_seed + i);
+    Size size{1, 1};
+    PngFile file = random_file(numbers, first_seed + i, size);
+    change(file, numbers);
+    check(file.bytes(), numbers, size, counts);
+  }
+  CHECK(counts[PngOutcome::same] > count / 50);
+  CHECK(counts[PngOutcome::handed_over] > count / 4);
+}
+
+}  // namespace
+
+TEST_CASE("PNGs that are decoded at once become what libpng makes of them") {
+  check_right_files(help::scaled(4000, 200), 1);
+}
+
+TEST_CASE("changed PNGs are decoded at once only if libpng finds no fault") {
+  check_changed_files(help::scaled(8000, 400), 1'000'000);
+}
+
+TEST_CASE("a distance that leaves the window that a PNG declares is libpng's to judge") {
+  // Far distances: two equal halves of noise.
+  PngFile file({.color = 0}, {64, 1000}, 5);
+  std::vector<std::uint8_t> raw = inflated(stream_of(file));
+  std::copy(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(raw.size() / 2),
+            raw.begin() + static_cast<std::ptrdiff_t>(raw.size() / 2));
+  for (std::size_t y = 0; y < 64; ++y) raw[y * 1001] = 0;
+  std::vector<std::uint8_t> stream = deflated(raw, 9, 15, Z_DEFAULT_STRATEGY);
+  std::string what;
+  const auto outcome = [&] {
+    put_stream(file, stream, 1);
+    return check_png_rule(file.bytes(), {.color = PngOptions::gray}, {0, 0, 64, 1000}, true, what);
+  };
+  CHECK(outcome() == PngOutcome::same);
+  for (unsigned bits = 0; bits < 7; ++bits) {
+    declare_window(stream, bits);
+    CAPTURE(bits);
+    CHECK(outcome() == PngOutcome::handed_over);
+  }
+}
+
+TEST_CASE("what only libpng may judge, and parts that it decodes sooner, are handed over") {
+  std::string what;
+  const Box whole{0, 0, 40, 30};
+  const auto outcome = [&](const PngFile& file, const Box& box, bool verify) {
+    return check_png_rule(file.bytes(), {.color = PngOptions::rgba}, box, verify, what);
+  };
+  const PngFile file({.color = 3, .depth = 4, .transparency = true}, {40, 30}, 3);
+  CHECK(outcome(file, whole, false) == PngOutcome::same);
+  CHECK(outcome(file, {0, 0, 9, 30}, false) == PngOutcome::handed_over);
+  CHECK(outcome(file, {0, 0, 10, 30}, false) == PngOutcome::same);
+  CHECK(outcome(file, {0, 0, 9, 30}, true) == PngOutcome::same);
+  PngFile end = file;
+  end.chunks.back().data = {1, 2};
+  CHECK(outcome(end, whole, false) == PngOutcome::handed_over);
+  CHECK(outcome(end, {0, 0, 20, 30}, false) == PngOutcome::same);
+  PngFile opacity = file;
+  for (PngFile::Chunk& chunk : opacity.chunks)
+    if (chunk.type == "tRNS") chunk.data.resize(17);
+  CHECK(outcome(opacity, whole, false) == PngOutcome::handed_over);
+}
+
+TEST_CASE("a million PNGs, of which a part is changed", "[.campaign]") {
+  check_right_files(20'000, 10'000'000);
+  check_changed_files(1'000'000, 20'000'000);
+}
+
+}  // namespace PENSTOCK_TEST_FILE

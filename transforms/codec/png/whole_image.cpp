@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "whole_image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <penstock/error.hpp>
+
+#include "filters.hpp"
+
+namespace penstock::png {
+
+namespace {
+
+// Most bytes of inflated pixels. Runners keep this memory. libpng needs two rows.
+constexpr std::uint64_t max_bytes = std::uint64_t{64} << 20;
+
+// A part of the pixels that is stored as an image of its own: all of them, or each of the seven passes of Adam7 (PNG
+// specification, 8.2).
+struct Pass {
+  std::uint32_t left, top, step_x, step_y;
+
+  std::uint32_t width(const Header& header) const { return pixels(header.width, left, step_x); }
+  std::uint32_t height(const Header& header) const { return pixels(header.height, top, step_y); }
+
+ private:
+  static std::uint32_t pixels(std::uint32_t all, std::uint32_t first, std::uint32_t step) {
+    return all <= first ? 0 : (all - first - 1) / step + 1;
+  }
+};
+constexpr Pass whole{0, 0, 1, 1};
+constexpr std::array<Pass, 7> adam7{
+    {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}};
+std::span<const Pass> passes_of(const Header& header) {
+  return header.interlaced ? std::span<const Pass>(adam7) : std::span<const Pass>(&whole, 1);
+}
+
+// Bytes of `width` pixels, without the filter's byte.
+std::uint64_t stored_bytes(const Header& header, std::uint64_t width) { return (width * header.pixel_bits() + 7) / 8; }
+std::size_t pixel_bytes(const Header& header) {
+  return std::max<std::size_t>(1, static_cast<std::size_t>(header.pixel_bits() / 8));
+}
+
+// Returns max_bytes + 1 if there are more.
+std::uint64_t inflated_bytes(const Header& header) {
+  std::uint64_t bytes = 0;
+  for (const Pass& pass : passes_of(header)) {
+    if (pass.width(header) == 0) continue;
+    const std::uint64_t row = 1 + stored_bytes(header, pass.width(header)), rows = pass.height(header);
+    if (row > max_bytes || rows * row > max_bytes) return max_bytes + 1;
+    bytes += rows * row;
+  }
+  return std::min(bytes, max_bytes + 1);
+}
+
+std::uint8_t* room(Scratch& scratch, std::size_t bytes) {
+  return reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes + filter_margin));
+}
+
+// Rows of a pass, whose filters are undone one after another.
+class StoredRows {
+ public:
+  // `bytes`: how many bytes of each row are needed, from its beginning. `stride` is from one row to the next.
+  StoredRows(const std::uint8_t* first, std::size_t stride, std::size_t bytes, std::size_t pixel_bytes,
+             Scratch& scratch)
+      : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes) {
+    // A row of zeros, and two rows in turns.
+    const std::size_t each = (bytes + filter_margin + 63) / 64 * 64;
+    above_ = room(scratch, 3 * each);
+    std::memset(above_, 0, each);
+    turns_[0] = above_ + each;
+    turns_[1] = above_ + 2 * each;
+    last_ = above_;
+  }
+
+  // Returns whether the filters of rows [begin, end) exist.
+  bool known(std::uint32_t begin, std::uint32_t end) const {
+    for (std::uint32_t y = begin; y < end; ++y)
+      if (filter(y) >= filters) return false;
+    return true;
+  }
+
+  // Begins at the nearest row from `y` upwards that does not depend on the row above it. Returns its number.
+  std::uint32_t begin_for(std::uint32_t y) const {
+    while (y > 0 && filter(y) > sub_filter) --y;
+    return y;
+  }
+
+  // Undoes the filter of row `y`, the row after the last one. Returns the row: at `to`, or elsewhere if `to` is null.
+  const std::uint8_t* undo(std::uint32_t y, std::uint8_t* to) {
+    const std::uint8_t* const stored = first_ + y * stride_ + 1;
+    if (to == nullptr && filter(y) == no_filter) return last_ = stored;
+    if (to == nullptr) to = turns_[y % 2];
+    undo_filter(static_cast<Filter>(filter(y)), pixel_bytes_, stored, last_, bytes_, to);
+    return last_ = to;
+  }
+
+ private:
+  std::uint8_t filter(std::uint32_t y) const { return first_[y * stride_]; }
+
+  const std::uint8_t* first_;
+  std::size_t stride_, bytes_, pixel_bytes_;
+  std::uint8_t* above_;
+  std::uint8_t* turns_[2];
+  const std::uint8_t* last_;
+};
+
+}  // namespace
+
+bool WholeImage::decode(std::span<const std::byte> encoded, const Layout& layout, const Box& box, bool verify,
+                        std::uint8_t* out, Scratch& scratch) {
+  const Header& header = layout.header();
+  const auto rows = static_cast<std::uint64_t>(box.top) + static_cast<std::uint64_t>(box.height);
+  // The rest of the file is only a few bytes after the last row, so it is always checked then.
+  const bool to_the_end = verify || header.interlaced || rows == header.height;
+  // libpng inflates only the rows down to the box's end.
+  if (!to_the_end && 4 * rows < header.height) return false;
+  if (to_the_end && header.end_bytes != 0) return false;
+  if (!read_palette(encoded, layout, palette_)) return false;
+  transparent_ = transparent_color(encoded, layout);
+  if (!inflate(encoded, layout, scratch)) return false;
+  return header.interlaced ? read_passes(layout, box, out, scratch) : read_rows(layout, box, to_the_end, out, scratch);
+}
+
+bool WholeImage::inflate(std::span<const std::byte> encoded, const Layout& layout, Scratch& scratch) {
+  const std::uint64_t bytes = inflated_bytes(layout.header());
+  if (bytes > max_bytes || layout.header().bytes > max_bytes) return false;
+  try {
+    std::uint8_t* const to = room(scratch, static_cast<std::size_t>(bytes));
+    stored_ = to;
+    return inflater_.inflate(encoded, layout.header(), reinterpret_cast<std::byte*>(to),
+                             static_cast<std::size_t>(bytes), scratch);
+  } catch (const Error& error) {
+    if (error.code() != Errc::out_of_memory) throw;
+    return false;
+  }
+}
+
+bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end, std::uint8_t* out,
+                           Scratch& scratch) const {
+  const Header& header = layout.header();
+  const ImageShape image = layout.shape();
+  const auto top = static_cast<std::uint32_t>(box.top), end = top + static_cast<std::uint32_t>(box.height);
+  const std::size_t out_row = static_cast<std::size_t>(box.width) * image.pixel_bytes();
+  const std::size_t pixel = pixel_bytes(header);
+  // Whether rows of the image are stored, but for their filters.
+  const bool plain = header.depth == 8 && header.channels() == layout.row_channels() && layout.rows_are_image();
+  const bool direct = plain && box.width == image.width;
+  // Filters look only to the left and above.
+  const auto right = static_cast<std::uint64_t>(box.left) + static_cast<std::uint64_t>(box.width);
+  StoredRows rows(stored_, static_cast<std::size_t>(1 + stored_bytes(header, header.width)),
+                  static_cast<std::size_t>(stored_bytes(header, right)), pixel, scratch);
+  if (!rows.known(0, to_the_end ? header.height : end)) return false;
+  std::uint8_t* const row =
+      plain || (header.color == palette && header.depth == 8) ? nullptr : room(scratch, layout.row_bytes());
+  for (std::uint32_t y = rows.begin_for(top); y < end; ++y) {
+    // The kernels write beyond a row, so enough rows must follow.
+    const bool in_place = direct && y >= top && (end - 1 - y) * out_row >= filter_margin;
+    const std::uint8_t* const undone = rows.undo(y, in_place ? out : nullptr);
+    if (y < top) continue;
+    if (row == nullptr) {
+      if (!in_place && !take_pixels(layout, palette_, undone, box.left, box.width, out)) return false;
+    } else if (header.depth < 8) {
+      make_row(layout, transparent_, undone, static_cast<std::int32_t>(right), row);
+      if (!take_pixels(layout, palette_, row, box.left, box.width, out)) return false;
+    } else {
+      make_row(layout, transparent_, undone + static_cast<std::size_t>(box.left) * pixel, box.width, row);
+      if (!take_pixels(layout, palette_, row, 0, box.width, out)) return false;
+    }
+    out += out_row;
+  }
+  return true;
+}
+
+bool WholeImage::read_passes(const Layout& layout, const Box& box, std::uint8_t* out, Scratch& scratch) const {
+  const Header& header = layout.header();
+  const std::size_t row_bytes = layout.row_bytes();
+  const std::size_t pixel = static_cast<std::size_t>(layout.row_channels()) * layout.value_bytes();
+  if (row_bytes * std::uint64_t{header.height} > max_bytes) return false;
+  std::uint8_t* const image = room(scratch, row_bytes * header.height);
+  std::uint8_t* const values = room(scratch, row_bytes);
+  const std::uint8_t* stored = stored_;
+  for (const Pass& pass : adam7) {
+    const std::uint32_t width = pass.width(header), height = pass.height(header);
+    if (width == 0 || height == 0) continue;
+    const auto bytes = static_cast<std::size_t>(stored_bytes(header, width));
+    StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), scratch);
+    if (!rows.known(0, height)) return false;
+    for (std::uint32_t y = 0; y < height; ++y) {
+      make_row(layout, transparent_, rows.undo(y, nullptr), static_cast<std::int32_t>(width), values);
+      std::uint8_t* to = image + (pass.top + std::size_t{y} * pass.step_y) * row_bytes + pass.left * pixel;
+      for (std::size_t x = 0; x < width; ++x, to += pass.step_x * pixel) std::memcpy(to, values + x * pixel, pixel);
+    }
+    stored += std::size_t{height} * (bytes + 1);
+  }
+  const std::size_t out_row = static_cast<std::size_t>(box.width) * layout.shape().pixel_bytes();
+  for (std::int32_t y = 0; y < box.height; ++y, out += out_row)
+    if (!take_pixels(layout, palette_, image + static_cast<std::size_t>(box.top + y) * row_bytes, box.left, box.width,
+                     out))
+      return false;
+  return true;
+}
+
+}  // namespace penstock::png

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes PNGs without libpng: inflates all pixels at once, then undoes the rows' filters. What it makes is what libpng
+// makes without an error or a warning.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <penstock/extend/image_executor.hpp>
+
+#include "inflater.hpp"
+#include "layout.hpp"
+#include "pixel_values.hpp"
+#include "row_values.hpp"
+
+namespace penstock::png {
+
+class WholeImage {
+ public:
+  // Decodes `box` of a checked PNG to `out`: its rows, one after another. With `verify`, the whole file is checked.
+  // Returns false if libpng is to decode the box: it may find a fault, or is quicker, or there is no memory for all
+  // pixels. `out` may have been written to then. @throws Error(out_of_memory).
+  bool decode(std::span<const std::byte> encoded, const Layout& layout, const Box& box, bool verify, std::uint8_t* out,
+              Scratch& scratch);
+
+ private:
+  bool inflate(std::span<const std::byte> encoded, const Layout& layout, Scratch& scratch);
+  bool read_rows(const Layout& layout, const Box& box, bool to_the_end, std::uint8_t* out, Scratch& scratch) const;
+  bool read_passes(const Layout& layout, const Box& box, std::uint8_t* out, Scratch& scratch) const;
+
+  Inflater inflater_;
+  Palette palette_;
+  TransparentColor transparent_;
+  const std::uint8_t* stored_ = nullptr;  // the inflated bytes
+};
+
+}  // namespace penstock::png
