@@ -41,8 +41,9 @@ struct PngOptions {
 
 /// Decodes PNG of every colour type, bit depth and interlacing, to 8 or 16 bits. Scales grey values of 1, 2 and 4 bits
 /// to 0..255, or to 0..65535, unless `color` is `labels`. Does not apply gamma, colour profiles or an orientation
-/// (eXIf). Image stages that follow decide how many rows are decoded, from the first row on. An interlaced image is
-/// always decoded to its end. Pixels are the same as if the whole image were decoded.
+/// (eXIf). Image stages that follow decide which rows are decoded. An interlaced image is always decoded to its end.
+/// Pixels are the same as if the whole image were decoded. A runner needs working memory for all stored pixels of an
+/// image. Images with more than 64 MiB of them, or more than the runner may take, are decoded row by row, more slowly.
 ///
 /// The checksums of all chunks are always compared, so damage is noticed everywhere. A palette index without a colour
 /// is an error if its pixel is decoded. Bytes after the end chunk are ignored.

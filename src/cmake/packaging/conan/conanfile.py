@@ -20,7 +20,7 @@ from conan.tools.system.package_manager import Apt
 COMPONENTS = {
     "image": (["libhwy-dev"], []),
     "jpeg": (["libjpeg-dev"], ["image"]),
-    "png": (["libpng-dev", "zlib1g-dev"], ["image"]),
+    "png": (["libpng-dev", "zlib1g-dev", "libdeflate-dev"], ["image"]),
     "numeric": ([], []),
     "codecs": ([], ["jpeg", "png"]),
     "csv": ([], []),
