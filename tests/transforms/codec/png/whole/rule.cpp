@@ -41,10 +41,11 @@ PngOutcome check_png_rule(std::span<const std::byte> file, const PngOptions& opt
     return PngOutcome::broken;
   }
   const auto differs = std::ranges::mismatch(at_once, by_libpng);
-  what = "other pixels from byte " + std::to_string(differs.in1 - at_once.begin()) + " on, of " + std::to_string(bytes) +
-         ", colour type " + std::to_string(layout->header().color) + ", depth " + std::to_string(layout->header().depth) +
-         (layout->header().interlaced ? ", interlaced" : "");
-  if (differs.in1 != at_once.end()) what += ": " + std::to_string(*differs.in1) + ", by libpng " + std::to_string(*differs.in2);
+  what = "other pixels from byte " + std::to_string(differs.in1 - at_once.begin()) + " on, of " +
+         std::to_string(bytes) + ", colour type " + std::to_string(layout->header().color) + ", depth " +
+         std::to_string(layout->header().depth) + (layout->header().interlaced ? ", interlaced" : "");
+  if (differs.in1 != at_once.end())
+    what += ": " + std::to_string(*differs.in1) + ", by libpng " + std::to_string(*differs.in2);
   return at_once == by_libpng ? PngOutcome::same : PngOutcome::broken;
 }
 
