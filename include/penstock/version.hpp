@@ -8,7 +8,7 @@
 /// See PENSTOCK_VERSION_MAJOR.
 #define PENSTOCK_VERSION_MINOR 1
 /// See PENSTOCK_VERSION_MAJOR.
-#define PENSTOCK_VERSION_PATCH 0
+#define PENSTOCK_VERSION_PATCH 1
 
 /// A version as one number, which is larger for a later version. Each of the parts is below 1,000.
 #define PENSTOCK_VERSION_OF(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
