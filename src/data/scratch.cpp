@@ -53,14 +53,16 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
   const std::size_t need = std::max(aligned(bytes), alignment);
   if (blocks_.empty() && limit_ != no_limit && need <= limit_) reserve_limit();
   const std::size_t before = in_use();
-  while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {
-    ++current_;
-    used_ = 0;
+  // A failure changes nothing: the caller may ask for less.
+  std::size_t current = current_, used = used_;
+  while (current < blocks_.size() && blocks_[current].bytes - used < need) {
+    ++current;
+    used = 0;
   }
-  if (current_ == blocks_.size()) {
+  if (current == blocks_.size()) {
     if (before == 0) {  // unused small blocks must not take the room of a larger one
       free_blocks();
-      current_ = used_ = 0;
+      current = current_ = used_ = 0;
     }
     if (need > limit_ || capacity_ > limit_ - need)
       throw Error(Errc::out_of_memory,
@@ -69,8 +71,9 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
                       " a runner; raise `max_memory_bytes`, or lower `threads`, `depth` or the batch size");
     add_block(std::max(need, std::min(min_block_, limit_ - capacity_)));
   }
-  std::byte* out = blocks_[current_].data + used_;
-  used_ += need;
+  std::byte* out = blocks_[current].data + used;
+  current_ = current;
+  used_ = used + need;
   peak_ = std::max(peak_, in_use());
   return out;
 }

@@ -20,15 +20,14 @@ bool window_reaches_all(std::byte first, std::size_t bytes) {
 
 }  // namespace
 
-bool Inflater::inflate(std::span<const std::byte> encoded, const Header& header, std::byte* to, std::size_t bytes,
-                       Scratch& scratch) {
+bool Inflater::inflate(std::span<const std::byte> encoded, const Header& header, std::byte* joined, std::byte* to,
+                       std::size_t bytes) {
   if (!decompressor_) {
     decompressor_.reset(libdeflate_alloc_decompressor());
     if (!decompressor_) throw Error(Errc::out_of_memory, "no memory for a PNG decoder");
   }
   std::span<const std::byte> stream = first_pixels(encoded, header);
-  if (stream.size() < header.bytes) {
-    std::byte* const joined = scratch.allocate(static_cast<std::size_t>(header.bytes));
+  if (joined_bytes(header) > 0) {
     join_pixels(encoded, header, joined);
     stream = {joined, static_cast<std::size_t>(header.bytes)};
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 #include <penstock/error.hpp>
 
@@ -54,24 +55,21 @@ std::uint64_t inflated_bytes(const Header& header) {
   return std::min(bytes, max_bytes + 1);
 }
 
-std::uint8_t* room(Scratch& scratch, std::size_t bytes) {
-  return reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes + filter_margin));
-}
+// Bytes of a row for undo_filter, with what it may read or write after the row.
+std::size_t undone_bytes(std::size_t row) { return (row + filter_margin + 63) / 64 * 64; }
 
 // Rows of a pass, whose filters are undone one after another.
 class StoredRows {
  public:
-  // `bytes`: how many bytes of each row are needed, from its beginning. `stride` is from one row to the next.
+  // `bytes`: how many bytes of each row are needed, from its beginning. `stride` is from one row to the next. `undone`
+  // is memory for a row of zeros, which is above the first row, and for two rows in turns.
   StoredRows(const std::uint8_t* first, std::size_t stride, std::size_t bytes, std::size_t pixel_bytes,
-             Scratch& scratch)
-      : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes) {
-    // A row of zeros, and two rows in turns.
-    const std::size_t each = (bytes + filter_margin + 63) / 64 * 64;
-    above_ = room(scratch, 3 * each);
-    std::memset(above_, 0, each);
-    turns_[0] = above_ + each;
-    turns_[1] = above_ + 2 * each;
-    last_ = above_;
+             std::uint8_t* undone)
+      : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes), last_(undone) {
+    const std::size_t each = undone_bytes(bytes);
+    std::memset(undone, 0, each);
+    turns_[0] = undone + each;
+    turns_[1] = undone + 2 * each;
   }
 
   // Returns whether the filters of rows [begin, end) exist.
@@ -101,7 +99,6 @@ class StoredRows {
 
   const std::uint8_t* first_;
   std::size_t stride_, bytes_, pixel_bytes_;
-  std::uint8_t* above_;
   std::uint8_t* turns_[2];
   const std::uint8_t* last_;
 };
@@ -119,26 +116,41 @@ bool WholeImage::decode(std::span<const std::byte> encoded, const Layout& layout
   if (to_the_end && header.end_bytes != 0) return false;
   if (!read_palette(encoded, layout, palette_)) return false;
   transparent_ = transparent_color(encoded, layout);
-  if (!inflate(encoded, layout, scratch)) return false;
-  return header.interlaced ? read_passes(layout, box, out, scratch) : read_rows(layout, box, to_the_end, out, scratch);
+  const std::uint64_t bytes = inflated_bytes(header);
+  Memory memory{};
+  if (bytes > max_bytes || header.bytes > max_bytes ||
+      !take_memory(layout, static_cast<std::size_t>(bytes), scratch, memory) ||
+      !inflater_.inflate(encoded, header, memory.joined, reinterpret_cast<std::byte*>(memory.stored),
+                         static_cast<std::size_t>(bytes)))
+    return false;
+  return header.interlaced ? read_passes(layout, box, memory, out) : read_rows(layout, box, to_the_end, memory, out);
 }
 
-bool WholeImage::inflate(std::span<const std::byte> encoded, const Layout& layout, Scratch& scratch) {
-  const std::uint64_t bytes = inflated_bytes(layout.header());
-  if (bytes > max_bytes || layout.header().bytes > max_bytes) return false;
+// Takes all memory at once, so that libpng finds the scratch as it was if there is too little.
+bool WholeImage::take_memory(const Layout& layout, std::size_t inflated_bytes, Scratch& scratch, Memory& memory) {
+  const Header& header = layout.header();
+  const std::uint64_t image_bytes = header.interlaced ? layout.row_bytes() * std::uint64_t{header.height} : 0;
+  if (image_bytes > max_bytes) return false;
+  const auto aligned = [](std::uint64_t bytes) { return undone_bytes(static_cast<std::size_t>(bytes)); };
+  const std::size_t joined = aligned(Inflater::joined_bytes(header)), stored = aligned(inflated_bytes),
+                    undone = 3 * aligned(stored_bytes(header, header.width)), row = aligned(layout.row_bytes());
   try {
-    std::uint8_t* const to = room(scratch, static_cast<std::size_t>(bytes));
-    stored_ = to;
-    return inflater_.inflate(encoded, layout.header(), reinterpret_cast<std::byte*>(to),
-                             static_cast<std::size_t>(bytes), scratch);
+    memory.joined = scratch.allocate(joined + stored + undone + row + static_cast<std::size_t>(image_bytes));
+  } catch (const std::bad_alloc&) {
+    return false;
   } catch (const Error& error) {
     if (error.code() != Errc::out_of_memory) throw;
     return false;
   }
+  memory.stored = reinterpret_cast<std::uint8_t*>(memory.joined) + joined;
+  memory.undone = memory.stored + stored;
+  memory.row = memory.undone + undone;
+  memory.image = memory.row + row;
+  return true;
 }
 
-bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end, std::uint8_t* out,
-                           Scratch& scratch) const {
+bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end, const Memory& memory,
+                           std::uint8_t* out) const {
   const Header& header = layout.header();
   const ImageShape image = layout.shape();
   const auto top = static_cast<std::uint32_t>(box.top), end = top + static_cast<std::uint32_t>(box.height);
@@ -149,11 +161,10 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   const bool direct = plain && box.width == image.width;
   // Filters look only to the left and above.
   const auto right = static_cast<std::uint64_t>(box.left) + static_cast<std::uint64_t>(box.width);
-  StoredRows rows(stored_, static_cast<std::size_t>(1 + stored_bytes(header, header.width)),
-                  static_cast<std::size_t>(stored_bytes(header, right)), pixel, scratch);
+  StoredRows rows(memory.stored, static_cast<std::size_t>(1 + stored_bytes(header, header.width)),
+                  static_cast<std::size_t>(stored_bytes(header, right)), pixel, memory.undone);
   if (!rows.known(0, to_the_end ? header.height : end)) return false;
-  std::uint8_t* const row =
-      plain || (header.color == palette && header.depth == 8) ? nullptr : room(scratch, layout.row_bytes());
+  std::uint8_t* const row = plain || (header.color == palette && header.depth == 8) ? nullptr : memory.row;
   for (std::uint32_t y = rows.begin_for(top); y < end; ++y) {
     // The kernels write beyond a row, so enough rows must follow.
     const bool in_place = direct && y >= top && (end - 1 - y) * out_row >= filter_margin;
@@ -173,31 +184,28 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   return true;
 }
 
-bool WholeImage::read_passes(const Layout& layout, const Box& box, std::uint8_t* out, Scratch& scratch) const {
+bool WholeImage::read_passes(const Layout& layout, const Box& box, const Memory& memory, std::uint8_t* out) const {
   const Header& header = layout.header();
   const std::size_t row_bytes = layout.row_bytes();
   const std::size_t pixel = static_cast<std::size_t>(layout.row_channels()) * layout.value_bytes();
-  if (row_bytes * std::uint64_t{header.height} > max_bytes) return false;
-  std::uint8_t* const image = room(scratch, row_bytes * header.height);
-  std::uint8_t* const values = room(scratch, row_bytes);
-  const std::uint8_t* stored = stored_;
+  const std::uint8_t* stored = memory.stored;
   for (const Pass& pass : adam7) {
     const std::uint32_t width = pass.width(header), height = pass.height(header);
     if (width == 0 || height == 0) continue;
     const auto bytes = static_cast<std::size_t>(stored_bytes(header, width));
-    StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), scratch);
+    StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), memory.undone);
     if (!rows.known(0, height)) return false;
     for (std::uint32_t y = 0; y < height; ++y) {
-      make_row(layout, transparent_, rows.undo(y, nullptr), static_cast<std::int32_t>(width), values);
-      std::uint8_t* to = image + (pass.top + std::size_t{y} * pass.step_y) * row_bytes + pass.left * pixel;
-      for (std::size_t x = 0; x < width; ++x, to += pass.step_x * pixel) std::memcpy(to, values + x * pixel, pixel);
+      make_row(layout, transparent_, rows.undo(y, nullptr), static_cast<std::int32_t>(width), memory.row);
+      std::uint8_t* to = memory.image + (pass.top + std::size_t{y} * pass.step_y) * row_bytes + pass.left * pixel;
+      for (std::size_t x = 0; x < width; ++x, to += pass.step_x * pixel) std::memcpy(to, memory.row + x * pixel, pixel);
     }
     stored += std::size_t{height} * (bytes + 1);
   }
   const std::size_t out_row = static_cast<std::size_t>(box.width) * layout.shape().pixel_bytes();
   for (std::int32_t y = 0; y < box.height; ++y, out += out_row)
-    if (!take_pixels(layout, palette_, image + static_cast<std::size_t>(box.top + y) * row_bytes, box.left, box.width,
-                     out))
+    if (!take_pixels(layout, palette_, memory.image + static_cast<std::size_t>(box.top + y) * row_bytes, box.left,
+                     box.width, out))
       return false;
   return true;
 }

@@ -25,14 +25,21 @@ class WholeImage {
               Scratch& scratch);
 
  private:
-  bool inflate(std::span<const std::byte> encoded, const Layout& layout, Scratch& scratch);
-  bool read_rows(const Layout& layout, const Box& box, bool to_the_end, std::uint8_t* out, Scratch& scratch) const;
-  bool read_passes(const Layout& layout, const Box& box, std::uint8_t* out, Scratch& scratch) const;
+  // Working memory of an image.
+  struct Memory {
+    std::byte* joined;     // for Inflater
+    std::uint8_t* stored;  // the inflated bytes
+    std::uint8_t* undone;  // three rows whose filters are undone
+    std::uint8_t* row;     // a row, as Layout describes it
+    std::uint8_t* image;   // all rows of an interlaced image
+  };
+  static bool take_memory(const Layout& layout, std::size_t inflated_bytes, Scratch& scratch, Memory& memory);
+  bool read_rows(const Layout& layout, const Box& box, bool to_the_end, const Memory& memory, std::uint8_t* out) const;
+  bool read_passes(const Layout& layout, const Box& box, const Memory& memory, std::uint8_t* out) const;
 
   Inflater inflater_;
   Palette palette_;
   TransparentColor transparent_;
-  const std::uint8_t* stored_ = nullptr;  // the inflated bytes
 };
 
 }  // namespace penstock::png
