@@ -104,6 +104,20 @@ TEST_CASE("PNG files take time and memory as they are large") {
                           write_png(f, PngFile({}, {side_of(n), side_of(n)}, 1));
                         },
                     .use = decode},
+                   {.name = "n interlaced pixels",
+                    .size = 250'000,
+                    .make =
+                        [](const TempFolder& f, std::size_t n) {
+                          write_png(f, PngFile({.interlaced = true}, {side_of(n), side_of(n)}, 1));
+                        },
+                    .use = decode},
+                   {.name = "n rows of one pixel",
+                    .size = 100'000,
+                    .make =
+                        [](const TempFolder& f, std::size_t n) {
+                          write_png(f, PngFile({}, {static_cast<std::int32_t>(n), 1}, 1));
+                        },
+                    .use = decode},
                });
 }
 

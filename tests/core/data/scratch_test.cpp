@@ -112,6 +112,22 @@ TEST_CASE("scratch has a limit, and survives reaching it") {
   CHECK(error_of([&] { (void)arena.allocate(~std::size_t{0} - 5); })->code() == ps::Errc::limit_exceeded);
 }
 
+TEST_CASE("a piece for which scratch has no room changes nothing") {
+  for (const std::size_t min_block : {std::size_t{64}, std::size_t{1} << 20}) {
+    ScratchArena arena(4096, min_block);
+    CHECK_THROWS_AS(arena.allocate(5000), ps::Error);
+    std::byte* const first = arena.allocate(1000);
+    std::memset(first, 1, 1000);
+    for (const std::size_t more : {std::size_t{4096}, std::size_t{3500}, std::size_t{1} << 40})
+      CHECK_THROWS_AS(arena.allocate(more), ps::Error);
+    std::byte* const second = arena.allocate(3000);
+    std::memset(second, 2, 3000);
+    CHECK(first[999] == std::byte{1});
+    arena.reset();
+    CHECK(arena.allocate(4096) != nullptr);
+  }
+}
+
 TEST_CASE("whether a sample fits into limited scratch does not depend on those before it") {
   ScratchArena arena(10 << 20);
   for (int sample = 0; sample < 20; ++sample) {

@@ -67,7 +67,8 @@ void take_values(const Layout& layout, const From* from, std::int32_t width, T* 
     }
   };
   if (row_channels == channels) {
-    for (std::int32_t i = 0; i < width * channels; ++i) out[i] = value(from[i]);
+    const std::ptrdiff_t values = std::ptrdiff_t{width} * channels;
+    for (std::ptrdiff_t i = 0; i < values; ++i) out[i] = value(from[i]);
   } else {
     for (std::int32_t x = 0; x < width; ++x, from += 3)
       out[x] = gray_of<T>(value(from[0]), value(from[1]), value(from[2]));

@@ -247,6 +247,40 @@ TEST_CASE("what only libpng may judge, and parts that it decodes sooner, are han
   CHECK(outcome(opacity, whole, false) == PngOutcome::handed_over);
 }
 
+TEST_CASE("a runner without memory for all pixels decodes row by row, to the same pixels") {
+  // Scratch that has little, as a runner's under a small max_memory_bytes.
+  class SmallScratch final : public Scratch {
+   public:
+    explicit SmallScratch(std::size_t limit) : limit_(limit) {}
+    std::byte* allocate(std::size_t bytes) override {
+      if (scratch_.bytes() + bytes > limit_) throw Error(Errc::out_of_memory, "no room");
+      return scratch_.allocate(bytes);
+    }
+
+   private:
+    TestScratch scratch_;
+    std::size_t limit_;
+  };
+  for (const bool interlaced : {false, true}) {
+    const Bytes file = PngFile({.color = 2, .interlaced = interlaced}, {300, 200}, 7).bytes();
+    const auto decoding = png_decoder()->start();
+    const auto decoded = [&](std::size_t limit) {
+      SmallScratch scratch(limit);
+      const ImageShape shape = decoding->open(file);
+      const Pixels pixels = decoding->decode({100, 20, 150, 110}, false, nullptr, scratch);
+      std::vector<std::uint8_t> copy;
+      for (std::int32_t y = 0; y < 150; ++y)
+        copy.insert(copy.end(), pixels.data + y * pixels.stride, pixels.data + y * pixels.stride + 110 * 3);
+      CHECK(shape.height == 300);
+      return copy;
+    };
+    const auto usual = decoded(std::size_t{1} << 24);
+    // The part takes 49,500 bytes, all rows 180,000 more. For an interlaced image, libpng needs these too, but once.
+    CHECK((decoded(interlaced ? 240'000 : 60'000) == usual));
+    CHECK_THROWS_AS(decoded(500), Error);
+  }
+}
+
 TEST_CASE("a million PNGs, of which a part is changed", "[.campaign]") {
   check_right_files(20'000, 10'000'000);
   check_changed_files(1'000'000, 20'000'000);
