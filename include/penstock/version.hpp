@@ -6,9 +6,9 @@
 /// The version of these headers: MAJOR.MINOR.PATCH.
 #define PENSTOCK_VERSION_MAJOR 0
 /// See PENSTOCK_VERSION_MAJOR.
-#define PENSTOCK_VERSION_MINOR 1
+#define PENSTOCK_VERSION_MINOR 2
 /// See PENSTOCK_VERSION_MAJOR.
-#define PENSTOCK_VERSION_PATCH 1
+#define PENSTOCK_VERSION_PATCH 0
 
 /// A version as one number, which is larger for a later version. Each of the parts is below 1,000.
 #define PENSTOCK_VERSION_OF(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <penstock/error.hpp>
 
@@ -58,18 +59,22 @@ std::uint64_t inflated_bytes(const Header& header) {
 // Bytes of a row for undo_filter, with what it may read or write after the row.
 std::size_t undone_bytes(std::size_t row) { return (row + filter_margin + 63) / 64 * 64; }
 
-// Rows of a pass, whose filters are undone one after another.
+// The rows of a pass, whose filters are undone one after another.
 class StoredRows {
  public:
+  // Number of rows of memory that the filters need.
+  static constexpr std::size_t working_rows = 1 + 2 * most_rows_together;
+
   // `bytes`: how many bytes of each row are needed, from its beginning. `stride` is from one row to the next. `undone`
-  // is memory for a row of zeros, which is above the first row, and for two rows in turns.
+  // is memory for `working_rows` rows of undone_bytes(bytes).
   StoredRows(const std::uint8_t* first, std::size_t stride, std::size_t bytes, std::size_t pixel_bytes,
              std::uint8_t* undone)
-      : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes), last_(undone) {
-    const std::size_t each = undone_bytes(bytes);
-    std::memset(undone, 0, each);
-    turns_[0] = undone + each;
-    turns_[1] = undone + 2 * each;
+      : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes), each_(undone_bytes(bytes)) {
+    // Above the first row is a row of zeros.
+    std::memset(undone, 0, each_);
+    last_ = undone;
+    turns_[0] = undone + each_;
+    turns_[1] = turns_[0] + most_rows_together * each_;
   }
 
   // Returns whether the filters of rows [begin, end) exist.
@@ -80,27 +85,49 @@ class StoredRows {
   }
 
   // Begins at the nearest row from `y` upwards that does not depend on the row above it. Returns its number.
-  std::uint32_t begin_for(std::uint32_t y) const {
+  std::uint32_t begin_for(std::uint32_t y) {
     while (y > 0 && filter(y) > sub_filter) --y;
-    return y;
+    return next_ = y;
   }
 
-  // Undoes the filter of row `y`, the row after the last one. Returns the row: at `to`, or elsewhere if `to` is null.
-  const std::uint8_t* undo(std::uint32_t y, std::uint8_t* to) {
-    const std::uint8_t* const stored = first_ + y * stride_ + 1;
-    if (to == nullptr && filter(y) == no_filter) return last_ = stored;
-    if (to == nullptr) to = turns_[y % 2];
-    undo_filter(static_cast<Filter>(filter(y)), pixel_bytes_, stored, last_, bytes_, to);
-    return last_ = to;
+  // Undoes the filter of row `y`, the row after the last one, and returns the row. May undo the next rows, too, but
+  // none from `end` on.
+  const std::uint8_t* undo(std::uint32_t y, std::uint32_t end) {
+    if (y == next_) undo_next(end);
+    return last_ - (next_ - 1 - y) * each_;
   }
 
  private:
-  std::uint8_t filter(std::uint32_t y) const { return first_[y * stride_]; }
+  void undo_next(std::uint32_t end) {
+    const std::uint8_t* const stored = first_ + next_ * stride_ + 1;
+    const std::size_t together = rows_together(pixel_bytes_);
+    RowsToUndo rows{{}, stored, stride_, last_, bytes_, turns_[0], each_};
+    std::swap(turns_[0], turns_[1]);
+    if (next_ + together <= end) {
+      for (std::size_t row = 0; row < together; ++row) rows.filters[row] = filter(next_ + row);
+      if (faster_together(rows.filters, together)) {
+        undo_filters(pixel_bytes_, rows);
+        last_ = rows.out + (together - 1) * each_;
+        next_ += static_cast<std::uint32_t>(together);
+        return;
+      }
+    }
+    if (filter(next_) == no_filter) {
+      last_ = stored;
+    } else {
+      undo_filter(filter(next_), pixel_bytes_, stored, last_, bytes_, rows.out);
+      last_ = rows.out;
+    }
+    ++next_;
+  }
+
+  Filter filter(std::size_t y) const { return static_cast<Filter>(first_[y * stride_]); }
 
   const std::uint8_t* first_;
-  std::size_t stride_, bytes_, pixel_bytes_;
+  std::size_t stride_, bytes_, pixel_bytes_, each_;
   std::uint8_t* turns_[2];
-  const std::uint8_t* last_;
+  const std::uint8_t* last_;  // the row before the next one, without its filter
+  std::uint32_t next_ = 0;
 };
 
 }  // namespace
@@ -133,7 +160,8 @@ bool WholeImage::take_memory(const Layout& layout, std::size_t inflated_bytes, S
   if (image_bytes > max_bytes) return false;
   const auto aligned = [](std::uint64_t bytes) { return undone_bytes(static_cast<std::size_t>(bytes)); };
   const std::size_t joined = aligned(Inflater::joined_bytes(header)), stored = aligned(inflated_bytes),
-                    undone = 3 * aligned(stored_bytes(header, header.width)), row = aligned(layout.row_bytes());
+                    undone = StoredRows::working_rows * aligned(stored_bytes(header, header.width)),
+                    row = aligned(layout.row_bytes());
   try {
     memory.joined = scratch.allocate(joined + stored + undone + row + static_cast<std::size_t>(image_bytes));
   } catch (const std::bad_alloc&) {
@@ -158,7 +186,6 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   const std::size_t pixel = pixel_bytes(header);
   // Whether rows of the image are stored, but for their filters.
   const bool plain = header.depth == 8 && header.channels() == layout.row_channels() && layout.rows_are_image();
-  const bool direct = plain && box.width == image.width;
   // Filters look only to the left and above.
   const auto right = static_cast<std::uint64_t>(box.left) + static_cast<std::uint64_t>(box.width);
   StoredRows rows(memory.stored, static_cast<std::size_t>(1 + stored_bytes(header, header.width)),
@@ -166,12 +193,10 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   if (!rows.known(0, to_the_end ? header.height : end)) return false;
   std::uint8_t* const row = plain || (header.color == palette && header.depth == 8) ? nullptr : memory.row;
   for (std::uint32_t y = rows.begin_for(top); y < end; ++y) {
-    // The kernels write beyond a row, so enough rows must follow.
-    const bool in_place = direct && y >= top && (end - 1 - y) * out_row >= filter_margin;
-    const std::uint8_t* const undone = rows.undo(y, in_place ? out : nullptr);
+    const std::uint8_t* const undone = rows.undo(y, end);
     if (y < top) continue;
     if (row == nullptr) {
-      if (!in_place && !take_pixels(layout, palette_, undone, box.left, box.width, out)) return false;
+      if (!take_pixels(layout, palette_, undone, box.left, box.width, out)) return false;
     } else if (header.depth < 8) {
       make_row(layout, transparent_, undone, static_cast<std::int32_t>(right), row);
       if (!take_pixels(layout, palette_, row, box.left, box.width, out)) return false;
@@ -196,7 +221,7 @@ bool WholeImage::read_passes(const Layout& layout, const Box& box, const Memory&
     StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), memory.undone);
     if (!rows.known(0, height)) return false;
     for (std::uint32_t y = 0; y < height; ++y) {
-      make_row(layout, transparent_, rows.undo(y, nullptr), static_cast<std::int32_t>(width), memory.row);
+      make_row(layout, transparent_, rows.undo(y, height), static_cast<std::int32_t>(width), memory.row);
       std::uint8_t* to = memory.image + (pass.top + std::size_t{y} * pass.step_y) * row_bytes + pass.left * pixel;
       for (std::size_t x = 0; x < width; ++x, to += pass.step_x * pixel) std::memcpy(to, memory.row + x * pixel, pixel);
     }

@@ -29,7 +29,7 @@ class WholeImage {
   struct Memory {
     std::byte* joined;     // for Inflater
     std::uint8_t* stored;  // the inflated bytes
-    std::uint8_t* undone;  // three rows whose filters are undone
+    std::uint8_t* undone;  // rows whose filters are undone
     std::uint8_t* row;     // a row, as Layout describes it
     std::uint8_t* image;   // all rows of an interlaced image
   };

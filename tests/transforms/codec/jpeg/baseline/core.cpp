@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 
 #include "codec/jpeg/reader.hpp"
-#include "core/help.hpp"
 
 using namespace penstock;
 
@@ -134,16 +132,6 @@ Box random_box(Numbers& numbers, ImageShape shape) {
   box.top = numbers.from(0, shape.height - box.height);
   box.left = numbers.from(0, shape.width - box.width);
   return box;
-}
-
-std::uint64_t runs(std::uint64_t usual) {
-  const char* const times = std::getenv("PENSTOCK_RUNS");
-  return times != nullptr ? usual * std::strtoull(times, nullptr, 10) : help::scaled(usual);
-}
-
-std::uint64_t numbered_seed(std::uint64_t usual) {
-  const char* const given = std::getenv("PENSTOCK_SEED");
-  return given != nullptr ? help::mix(usual + 1000 * std::strtoull(given, nullptr, 10)) : usual;
 }
 
 }  // namespace penstock_test

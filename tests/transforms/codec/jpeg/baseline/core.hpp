@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codec/jpeg/baseline/decoder.hpp"
+#include "support/campaign.hpp"
 #include "support/test_images.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
@@ -42,10 +43,5 @@ RandomJpeg random_jpeg(Numbers& numbers, std::int32_t longest);
 
 // A part of it, or all.
 penstock::Box random_box(Numbers& numbers, penstock::ImageShape shape);
-
-// So many, times PENSTOCK_RUNS where that is set, and fewer under sanitizers.
-std::uint64_t runs(std::uint64_t usual);
-// `usual`, or one made of it and PENSTOCK_SEED where that is set.
-std::uint64_t numbered_seed(std::uint64_t usual);
 
 }  // namespace penstock_test
