@@ -24,6 +24,7 @@ struct Settings {
   bool quick = false;          // whether to use tiny data and two rounds, and to judge nothing
   std::filesystem::path data;  // where generated data is kept
   bool photographs = true;     // whether to use photographs, if they are installed
+  std::string python;          // Python whose decoders are measured beside; empty for none
 };
 
 // Which value is compared with the goal.

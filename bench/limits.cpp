@@ -109,6 +109,9 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
   app.add_flag("--quick", arguments.settings.quick, "Tiny data and two rounds, to see that it runs; nothing is judged");
+  app.add_option("--python", arguments.settings.python,
+                 "Path of a Python: what it has of Pillow and OpenCV is measured beside rows of decoders")
+      ->check(CLI::ExistingFile);
   app.add_flag("--made-up-pictures", arguments.made_up, "No photographs, even where there are some");
   app.add_flag("--strict", arguments.strict, "Exit with 1 when a goal is missed");
   app.add_flag("--list", arguments.list, "Show the rows and leave");

@@ -6,6 +6,7 @@
 
 #include <penstock/transforms/decode_png.hpp>
 
+#include "../decoders_beside.hpp"
 #include "../pictures.hpp"
 #include "../raw_loop.hpp"
 #include "rows.hpp"
@@ -97,6 +98,7 @@ Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& f
   std::size_t bytes = 0;
   for (const auto& file : files) bytes += file.size();
   row.notes.push_back(std::to_string(files.size()) + " files, " + std::to_string(bytes / files.size()) + " bytes each");
+  note_decoders_beside(row, settings, "pixels", files, ".png");
   if (checksum == 1) row.notes.push_back("all pictures are black?");
   return row;
 }

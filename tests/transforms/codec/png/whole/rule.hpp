@@ -11,10 +11,11 @@
 namespace penstock_test {
 
 enum class PngOutcome {
-  refused,      // before any pixel is looked at
-  handed_over,  // to libpng
-  same,         // decoded at once, to libpng's pixels
-  broken,       // the rule is
+  refused,         // before any pixel is looked at
+  handed_over,     // to libpng
+  same,            // decoded at once, to libpng's pixels
+  zlib_is_strict,  // zlib refuses the stream's codes; its check sum is right, and compressed anew it has the same pixels
+  broken,          // the rule is
 };
 
 // Decodes `box`, cut to the image, in both ways. `what` becomes libpng's error where the rule is broken.

@@ -93,7 +93,7 @@ void declare_window(std::vector<std::uint8_t>& stream, unsigned bits) {
 }
 
 struct Counts {
-  std::array<std::uint64_t, 4> of{};
+  std::array<std::uint64_t, 5> of{};
   std::uint64_t operator[](PngOutcome outcome) const { return of[static_cast<std::size_t>(outcome)]; }
   void add(PngOutcome outcome) { ++of[static_cast<std::size_t>(outcome)]; }
 };
@@ -199,6 +199,7 @@ void check_changed_files(std::uint64_t count, std::uint64_t first_seed) {
   }
   CHECK(counts[PngOutcome::same] > count / 50);
   CHECK(counts[PngOutcome::handed_over] > count / 4);
+  CHECK(counts[PngOutcome::zlib_is_strict] <= count / 10'000);
 }
 
 }  // namespace
@@ -230,6 +231,68 @@ TEST_CASE("a distance that leaves the window that a PNG declares is libpng's to 
     CAPTURE(bits);
     CHECK(outcome() == PngOutcome::handed_over);
   }
+}
+
+TEST_CASE("codes that zlib refuses and the stream's sum bears out have the pixels that were compressed") {
+  // One block with its own codes (RFC 1951, 3.2.7), of the filter's byte and a pixel of 139.
+  std::vector<std::uint8_t> stream{0x78, 0x01};
+  int used = 8;
+  const auto put = [&](unsigned value, int bits) {  // the lowest bit first
+    for (int i = 0; i < bits; ++i, ++used) {
+      if (used % 8 == 0) stream.push_back(0);
+      stream.back() = static_cast<std::uint8_t>(stream.back() | (value >> i & 1) << used % 8);
+    }
+  };
+  const auto put_code = [&](unsigned code, int bits) {  // the highest bit first
+    while (bits-- > 0) put(code >> bits, 1);
+  };
+  put(1, 1), put(2, 2);              // the last block, with codes of its own
+  put(0, 5), put(0, 5), put(14, 4);  // 257 codes of literals, 1 of distances, 18 of lengths
+  for (const unsigned length : {0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2}) put(length, 3);
+  put_code(1, 2);               // literal 0: two bits
+  put_code(3, 2), put(127, 7);  // 138 without a code
+  put_code(1, 2);               // literal 139: two bits
+  put_code(3, 2), put(105, 7);  // 116 without a code
+  put_code(0, 2);               // the end: one bit
+  put_code(2, 2), put(0, 3);    // three more without a code, where there is one
+  put_code(2, 2), put_code(3, 2), put_code(0, 1);
+  const std::uint8_t raw[] = {0, 139};
+  const auto sum = static_cast<std::uint32_t>(adler32(adler32(0, nullptr, 0), raw, 2));
+  for (int shift = 24; shift >= 0; shift -= 8) stream.push_back(static_cast<std::uint8_t>(sum >> shift));
+  PngFile file({.color = 0}, {1, 1}, 1);
+  put_stream(file, stream, 1);
+  std::string what;
+  const auto outcome = [&] {
+    return check_png_rule(file.bytes(), {.color = PngOptions::gray}, {0, 0, 1, 1}, true, what);
+  };
+  CHECK(outcome() == PngOutcome::zlib_is_strict);
+  CHECK(what.find("invalid bit length repeat") != what.npos);
+  // Without a right sum, it is libpng's to refuse.
+  stream.back() = static_cast<std::uint8_t>(stream.back() ^ 1);
+  put_stream(file, stream, 1);
+  CHECK(outcome() == PngOutcome::handed_over);
+}
+
+TEST_CASE("each bit of a stream is changed, and what is decoded at once is libpng's") {
+  Counts counts;
+  std::string what;
+  for (const int color : {0, 2, 3}) {
+    PngFile file({.color = color}, {24, 20}, 5);
+    std::vector<std::uint8_t> raw = inflated(stream_of(file));
+    // Few values, so that the stream is short and its tables of codes are a large part of it.
+    for (std::size_t i = 0; i < raw.size(); ++i) raw[i] = static_cast<std::uint8_t>(raw[i] % 5);
+    const std::vector<std::uint8_t> stream = deflated(raw, 9, 15, Z_DEFAULT_STRATEGY);
+    for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
+      std::vector<std::uint8_t> changed = stream;
+      changed[bit / 8] = static_cast<std::uint8_t>(changed[bit / 8] ^ 1u << bit % 8);
+      put_stream(file, changed, 1);
+      const PngOutcome outcome = check_png_rule(file.bytes(), {.color = PngOptions::rgb}, {0, 0, 24, 20}, true, what);
+      CAPTURE(color, bit, what);
+      REQUIRE(outcome != PngOutcome::broken);
+      counts.add(outcome);
+    }
+  }
+  CHECK(counts[PngOutcome::handed_over] > 5000);
 }
 
 TEST_CASE("what only libpng may judge, and parts that it decodes sooner, are handed over") {
