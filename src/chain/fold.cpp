@@ -31,6 +31,7 @@ class Fold {
       shape = decoding->open({data, static_cast<std::size_t>(cell.shape[0])});
       if (const char* const remark = decoding->remark()) run.counters.steps[number].remarks.add(remark, 1);
       encoded_ = decoding;
+      if (step.decoder->reduces()) reducing_ = decoding;
       made_of_ = {.image = decoding, .shape = shape, .stage = &step.decoder_label};
     } else {
       shape = shape_of(cell.shape, step.element);
@@ -49,7 +50,7 @@ class Fold {
   void add(const FoldStage& stage, Rng rng) {
     refuse_converted();
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
-    if (!check_.fold) flush();
+    if (!check_.fold && !waits_for_resize()) flush();
     const ImageShape shape = op_.shape();
     const void* const drawn = draw(stage, shape, rng, params);
     ImageOp next = op_;
@@ -166,6 +167,10 @@ class Fold {
                       " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
   }
 
+  // Whether a resize may still decide at which size the image is decoded. Until then, not even unfolded stages can be
+  // executed one after the other, or their results would differ from those of folded stages.
+  bool waits_for_resize() const noexcept { return encoded_ != nullptr && encoded_ == reducing_ && !op_.resamples(); }
+
   bool is_identity() const noexcept { return op_.plain() && op_.box.size() == op_.source.size(); }
 
   void begin_again(const Pixels& pixels) {
@@ -231,8 +236,22 @@ class Fold {
               {op_.box.height, op_.box.width, pixels_.shape.channels, pixels_.shape.element}};
     }
     begin_decoding();
-    const Pixels pixels = encoded_->decode(op_.box, check_.verify, is_identity() ? out : nullptr, run_.arena);
+    if (encoded_ == reducing_ && op_.resamples() && op_.filter == Filter::linear)
+      op_.reduction = reducing_->reduction(op_.box, op_.resized);
+    const Pixels pixels =
+        op_.reduction.by == 1
+            ? encoded_->decode(op_.box, check_.verify, is_identity() ? out : nullptr, run_.arena)
+            : of_reduced_box(reducing_->decode_reduced(op_.reduction, op_.needed(), check_.verify, run_.arena));
     run_.decoding.reset();
+    return pixels;
+  }
+
+  // Returns `pixels`, which are op_.needed(), as an executor takes them: beginning where the reduced box would begin.
+  Pixels of_reduced_box(Pixels pixels) const {
+    const Box box = op_.reduced_box(), needed = op_.needed();
+    pixels.data -= (needed.top - box.top) * pixels.stride +
+                   (needed.left - box.left) * static_cast<std::ptrdiff_t>(pixels.shape.pixel_bytes());
+    pixels.shape.height = box.height, pixels.shape.width = box.width;
     return pixels;
   }
 
@@ -251,7 +270,8 @@ class Fold {
   ChainRun& run_;
   const ImageStep& step_;
   const CheckOptions& check_;
-  EncodedImage* encoded_ = nullptr;   // null if the image is pixels
+  EncodedImage* encoded_ = nullptr;    // null if the image is pixels
+  ImageDecoding* reducing_ = nullptr;  // the image's decoding, if it may decode a reduced image; else null
   Promise made_of_;                   // what the image is decoded from; its `image` is null if there is no encoded form
   const Promise* promise_ = nullptr;  // the promise in the cell, or null
   bool untouched_ = false;            // no stage changed the image, and it has an encoded form

@@ -198,11 +198,13 @@ Shape ImageOp::tensor_shape() const {
 namespace {
 
 // Returns the range of inputs that `count` outputs of an axis need, from output `first` on.
-Taps axis_needs(std::int32_t in, std::int32_t out, std::int32_t first, std::int32_t count, Filter filter, bool mirror) {
+Taps axis_needs(std::int32_t in, const SampledRange& sampled, std::int32_t out, std::int32_t first, std::int32_t count,
+                Filter filter, bool mirror) {
   Taps taps{first, first + count};
-  if (in != out && filter == Filter::linear) {
-    taps = {linear_taps(in, out, first).from, linear_taps(in, out, first + count - 1).to};
-  } else if (in != out) {
+  const bool resampled = sampled.length != out || sampled.begin != 0;
+  if (resampled && filter == Filter::linear) {
+    taps = {linear_taps(in, sampled, out, first).from, linear_taps(in, sampled, out, first + count - 1).to};
+  } else if (resampled) {
     const auto below_centre = [in, outputs = std::int64_t{out}](std::int64_t i) {
       return static_cast<std::int32_t>((2 * i + 1) * in / (2 * outputs));
     };
@@ -214,24 +216,54 @@ Taps axis_needs(std::int32_t in, std::int32_t out, std::int32_t first, std::int3
 }  // namespace
 
 Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
-  const double scale = static_cast<double>(in) / out;
+  return linear_taps(in, {0, static_cast<double>(in)}, out, i);
+}
+
+Taps linear_taps(std::int32_t in, const SampledRange& sampled, std::int32_t out, std::int32_t i) noexcept {
+  const double scale = sampled.length / out;
   const double support = scale > 1 ? scale : 1;
-  const double center = (i + 0.5) * scale;
+  const double center = sampled.begin + (i + 0.5) * scale;
   // Input k is used if its centre, k + 0.5, is between center - support and center + support.
   return {center - support + 0.5 > 0 ? static_cast<std::int32_t>(center - support + 0.5) : 0,
           std::min(in, static_cast<std::int32_t>(center + support + 0.5))};
 }
 
+Box ImageOp::reduced_box() const noexcept {
+  const std::int32_t by = reduction.by;
+  const auto first = [by](std::int64_t begin) { return static_cast<std::int32_t>(begin / by); };
+  const auto end = [by](std::int64_t end) { return static_cast<std::int32_t>((end + by - 1) / by); };
+  const std::int64_t top = std::int64_t{box.top} + reduction.top, left = std::int64_t{box.left} + reduction.left;
+  return {first(top), first(left), end(top + box.height) - first(top), end(left + box.width) - first(left)};
+}
+
+SampledRange ImageOp::sampled_rows() const noexcept {
+  return sampled(box.top + std::int64_t{reduction.top}, box.height, reduced_box().height, mirror_y);
+}
+
+SampledRange ImageOp::sampled_columns() const noexcept {
+  return sampled(box.left + std::int64_t{reduction.left}, box.width, reduced_box().width, mirror_x);
+}
+
+SampledRange ImageOp::sampled(std::int64_t begin, std::int32_t length, std::int32_t reduced,
+                              bool mirror) const noexcept {
+  // Exact, because `by` is a power of 2.
+  const double by = reduction.by;
+  const double before = static_cast<double>(begin % reduction.by) / by, inside = length / by;
+  return {mirror ? reduced - before - inside : before, inside};
+}
+
 Box ImageOp::needed() const noexcept {
-  const Taps y = axis_needs(box.height, resized.height, kept.top, kept.height, filter, mirror_y);
-  const Taps x = axis_needs(box.width, resized.width, kept.left, kept.width, filter, mirror_x);
-  return {box.top + y.from, box.left + x.from, y.to - y.from, x.to - x.from};
+  const Box all = reduced_box();
+  const Taps y = axis_needs(all.height, sampled_rows(), resized.height, kept.top, kept.height, filter, mirror_y);
+  const Taps x = axis_needs(all.width, sampled_columns(), resized.width, kept.left, kept.width, filter, mirror_x);
+  return {all.top + y.from, all.left + x.from, y.to - y.from, x.to - x.from};
 }
 
 std::string ImageOp::to_string() const {
   std::string text = "box " + box_string(box);
   if (mirror_x) text += ", mirror";
   if (mirror_y) text += ", mirror_vertical";
+  if (reduction.by != 1) text += ", at 1/" + std::to_string(reduction.by);
   if (resamples()) {
     text += " -> " + size_string(resized);
     if (filter == Filter::nearest) text += " nearest";

@@ -60,6 +60,11 @@ class DecodeStage final : public WorkStage {
           "after batch images are decoded to 8 bits and a number of channels that is known; choose a color that "
           "says it, or put the stage before batch")
           .with_stage(label);
+    if (decoder_->reduces())
+      throw Error(Errc::unsupported,
+                  "after batch no resize can tell at which size images are to be decoded; put the stage before batch, "
+                  "or choose a fixed size")
+          .with_stage(label);
     pipeline.add_device_stage(
         name, label, decoder_->describe(), 0,
         pipeline.schema().with({field_, DType::u8, {dynamic, dynamic, decoder_->channels()}, Collate::ragged()}));
@@ -73,6 +78,10 @@ class DecodeStage final : public WorkStage {
 }  // namespace
 
 }  // namespace detail::runtime
+
+Pixels ImageDecoding::decode_reduced(const Reduction&, const Box&, bool, Scratch&) {
+  throw Error(Errc::unsupported, "the decoder decodes no reduced images");
+}
 
 Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
   if (decoder == nullptr)

@@ -34,7 +34,7 @@ void quantise(const double* exact, int n, double total, std::int32_t one, T* out
 template <class T>
 Axis make(const AxisRequest& r, std::int32_t one, bool even, Scratch& scratch) {
   const auto count = static_cast<std::size_t>(r.count);
-  const int room = axis_taps(r.in, r.out);
+  const int room = axis_taps(r);
   double* exact = array<double>(scratch, static_cast<std::size_t>(room));
   T* one_output = array<T>(scratch, static_cast<std::size_t>(room));
   auto* start = array<std::int32_t>(scratch, count);
@@ -42,7 +42,7 @@ Axis make(const AxisRequest& r, std::int32_t one, bool even, Scratch& scratch) {
   const int stride = even ? (room + 1) / 2 * 2 : room;
   T* weights = array<T>(scratch, count * static_cast<std::size_t>(stride));
 
-  const double scale = static_cast<double>(r.in) / r.out;
+  const double scale = r.sampled.length / r.out;
   const double support = scale > 1 ? scale : 1;
   const double slope = 1 / support;
   Axis axis;
@@ -51,8 +51,8 @@ Axis make(const AxisRequest& r, std::int32_t one, bool even, Scratch& scratch) {
   std::int32_t longest = 1;
   for (std::int32_t j = 0; j < r.count; ++j) {
     const std::int32_t i = r.first + (r.reverse ? r.count - 1 - j : j);
-    const double center = (i + 0.5) * scale;
-    const auto [from, to] = linear_taps(r.in, r.out, i);
+    const double center = r.sampled.begin + (i + 0.5) * scale;
+    const auto [from, to] = linear_taps(r.in, r.sampled, r.out, i);
     int n = 0;
     double total = 0;
     const double offset = from + 0.5 - center;
@@ -91,10 +91,10 @@ Axis make(const AxisRequest& r, std::int32_t one, bool even, Scratch& scratch) {
 
 }  // namespace
 
-int axis_taps(std::int32_t in, std::int32_t out) {
-  const double scale = static_cast<double>(in) / out;
+int axis_taps(const AxisRequest& r) {
+  const double scale = r.sampled.length / r.out;
   const auto both_sides = static_cast<std::int64_t>(2 * (scale > 1 ? scale : 1)) + 2;
-  return static_cast<int>(std::min<std::int64_t>(both_sides, in));
+  return static_cast<int>(std::min<std::int64_t>(both_sides, r.in));
 }
 
 Axis make_axis(const AxisRequest& request, Weights kind, Scratch& scratch) {

@@ -25,7 +25,21 @@ struct AxisRequest {
   std::int32_t first = 0, count = 0;  // the outputs that are wanted
   bool mirror = false;                // input i is value `in` - 1 - i of the axis
   bool reverse = false;               // the wanted outputs are listed last to first
+  SampledRange sampled;               // the part of the axis that is resampled
+
+  // Whether each output is one input.
+  bool is_identity() const noexcept { return sampled.begin == 0 && sampled.length == out; }
 };
+
+// The axes of `op`: from top to bottom, and from left to right.
+inline AxisRequest rows_of(const ImageOp& op, bool reverse) {
+  return {op.reduced_box().height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, reverse,
+          op.sampled_rows()};
+}
+inline AxisRequest columns_of(const ImageOp& op, bool reverse) {
+  return {op.reduced_box().width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, reverse,
+          op.sampled_columns()};
+}
 
 struct Axis {
   std::int32_t count = 0;                // number of outputs
@@ -42,10 +56,11 @@ struct Axis {
 };
 
 // Returns an upper bound of the number of taps of one output.
-int axis_taps(std::int32_t in, std::int32_t out);
+int axis_taps(const AxisRequest& request);
 
-// Makes the tables of a triangle filter with half-width max(1, in / out). For output i, the filter is centred at (i +
-// 0.5) * in / out, cut at the edges and normalised. The tables are in `scratch`.
+// Makes the tables of a triangle filter with half-width max(1, scale), where scale = sampled.length / out. For output
+// i, the filter is centred at sampled.begin + (i + 0.5) * scale, cut at the edges and normalised. The tables are in
+// `scratch`.
 Axis make_axis(const AxisRequest& request, Weights kind, Scratch& scratch);
 
 }  // namespace penstock::image

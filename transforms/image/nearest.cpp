@@ -34,9 +34,8 @@ void gather(const std::uint8_t* row, const std::ptrdiff_t* columns, std::int32_t
 NearestResampler::NearestResampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
     : pixels_(pixels),
       width_(op.kept.width),
-      rows_(sources({op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, flip_y}, 1, scratch)),
-      columns_(sources({op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, flip_x},
-                       op.source.channels, scratch)) {}
+      rows_(sources(rows_of(op, flip_y), 1, scratch)),
+      columns_(sources(columns_of(op, flip_x), op.source.channels, scratch)) {}
 
 void NearestResampler::row(std::int32_t y, std::uint8_t* out) const {
   const std::uint8_t* from = pixels_.data + rows_[y] * pixels_.stride;

@@ -8,11 +8,10 @@ namespace penstock::image {
 
 Resampler::Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
     : stride_(pixels.stride), channels_(op.source.channels) {
-  const AxisRequest vertical{op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, flip_y};
-  const AxisRequest across{op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, flip_x};
-  narrow_y_ = axis_taps(vertical.in, vertical.out) <= narrow_taps;
-  narrow_x_ = axis_taps(across.in, across.out) <= narrow_taps;
-  scale_x_ = across.in != across.out;
+  const AxisRequest vertical = rows_of(op, flip_y), across = columns_of(op, flip_x);
+  narrow_y_ = axis_taps(vertical) <= narrow_taps;
+  narrow_x_ = axis_taps(across) <= narrow_taps;
+  scale_x_ = !across.is_identity();
   y_ = make_axis(vertical, narrow_y_ ? Weights::vertical : Weights::wide, scratch);
   x_ = make_axis(across, narrow_x_ ? Weights::horizontal : Weights::wide, scratch);
   source_ = pixels.data + static_cast<std::ptrdiff_t>(x_.low) * channels_;

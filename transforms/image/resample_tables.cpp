@@ -54,11 +54,11 @@ Axis nearest_axis(const AxisRequest& r, Weights kind, Scratch& scratch) {
 
 Part make_part(const AxisRequest& request, Weights narrow, Filter filter, Scratch& scratch) {
   Part part{request, narrow, {}};
-  if (filter == Filter::nearest && request.in != request.out) {
+  if (filter == Filter::nearest && !request.is_identity()) {
     part.axis = nearest_axis(request, narrow, scratch);
     return part;
   }
-  if (axis_taps(request.in, request.out) > narrow_taps) part.kind = Weights::wide;
+  if (axis_taps(request) > narrow_taps) part.kind = Weights::wide;
   part.axis = make_axis(request, part.kind, scratch);
   return part;
 }
@@ -102,10 +102,8 @@ void write_arrays(const Part& part, const AxisTable& table, std::byte* out) {
 }  // namespace
 
 std::span<const std::byte> make_resample_tables(const ImageOp& op, Scratch& scratch) {
-  const Part rows = make_part({op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, false},
-                              Weights::vertical, op.filter, scratch);
-  const Part columns = make_part({op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, false},
-                                 Weights::horizontal, op.filter, scratch);
+  const Part rows = make_part(rows_of(op, false), Weights::vertical, op.filter, scratch);
+  const Part columns = make_part(columns_of(op, false), Weights::horizontal, op.filter, scratch);
   ResampleTables tables;
   const std::size_t after_rows = lay_out(rows, sizeof tables, tables.rows);
   const std::size_t bytes = lay_out(columns, after_rows, tables.columns);

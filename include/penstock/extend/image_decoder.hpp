@@ -30,6 +30,14 @@ class PENSTOCK_API ImageDecoding : public EncodedImage {
   virtual const char* remark() const { return nullptr; }
   /// Whether a BatchDecoding of the same decoder takes the opened image.
   virtual bool for_batches() const { return false; }
+  /// Returns the reduced image from which `box` of the opened image is to be resampled to `resized` by Filter::linear.
+  /// It has at least `resized` pixels of the box in each direction. By default, that is the image itself. Called only
+  /// if the decoder `reduces()`.
+  virtual Reduction reduction(const Box& /*box*/, Size /*resized*/) const { return {}; }
+  /// Decodes `box` of a reduced image, in pixels of that image, which is inside it. `reduction` is one that
+  /// `reduction()` returned for the opened image, and not the image itself. Otherwise like `decode`.
+  /// @throws Error like `decode`. By default, Error(unsupported).
+  virtual Pixels decode_reduced(const Reduction& reduction, const Box& box, bool verify, Scratch& scratch);
 };
 
 /// Decodes images of whole batches on a device, for one loader. One thread at a time calls it, after making the device
@@ -73,6 +81,8 @@ class PENSTOCK_API ImageDecoder {
   virtual std::string damage_elsewhere() const {
     return "damage elsewhere is left to the source's checksum, if it has one";
   }
+  /// Whether decodings may decode a reduced image if a resize follows. The decoder then can't stand after `batch`.
+  virtual bool reduces() const { return false; }
   /// Returns a new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
   /// Returns a new decoding of whole batches, for a stage after `batch`. Returns null if the decoder can't decode on
@@ -100,7 +110,8 @@ class PENSTOCK_API ImageDecoder {
 ///
 /// When the stage joins a pipeline, throws
 /// - Error(schema_mismatch) if the field is not u8 [N], or, after `batch`, is not ragged;
-/// - Error(unsupported) after `batch` if the decoder makes values of 16 bits, or an unknown number of channels.
+/// - Error(unsupported) after `batch` if the decoder makes values of 16 bits, or an unknown number of channels, or
+///   `reduces()`.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 

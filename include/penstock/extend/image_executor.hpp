@@ -20,8 +20,8 @@ class PENSTOCK_API Scratch {
   virtual std::byte* allocate(std::size_t bytes) = 0;
 };
 
-/// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`, or the part of it that `op.needed()` returns. In
-/// both cases `pixels.data` points to where the whole box begins, or would begin. `out` has room for
+/// Executes an ImageOp on pixels. `pixels` holds exactly `op.reduced_box()`, or the part of it that `op.needed()`
+/// returns. In both cases `pixels.data` points to where the whole box begins, or would begin. `out` has room for
 /// op.tensor_shape() elements of op.result_dtype(), contiguous. Any thread. A custom Scratch must also align to 64
 /// bytes, because kernels rely on this.
 class PENSTOCK_API ImageExecutor {

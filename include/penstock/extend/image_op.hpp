@@ -49,6 +49,13 @@ struct Taps {
 /// Filter::linear. No other pixel is read.
 PENSTOCK_API Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept;
 
+/// The part of an axis that is resampled: [begin, begin + length), in pixels and parts of pixels.
+struct SampledRange {
+  double begin = 0, length = 0;  ///< pixels
+};
+/// Does the same if only a part of the axis is resampled. Pixels that are partly inside it count as whole ones.
+PENSTOCK_API Taps linear_taps(std::int32_t in, const SampledRange& sampled, std::int32_t out, std::int32_t i) noexcept;
+
 /// Order of a finished image's dimensions: [H, W, C] or [C, H, W]. A batch of such images is NHWC or NCHW.
 enum class Layout : std::uint8_t { hwc, chw };
 
@@ -73,6 +80,15 @@ struct Padding {
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
+/// A reduced image: the whole image at a half, a quarter or an eighth of its size. Pixel (y, x) stands for a square of
+/// `by` x `by` pixels of the whole image, with its top left corner at (y * by - top, x * by - left). Squares may extend
+/// beyond the image.
+struct Reduction {
+  std::int32_t by = 1;             ///< 1, 2, 4 or 8; 1 means the image itself
+  std::int32_t top = 0, left = 0;  ///< 0 to `by` - 1: how far the first squares extend beyond the image
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
 /// Rows of an interleaved image. Does not own the memory.
 struct Pixels {
   /// The first row. Values of 16 bits have two bytes, in the machine's byte order, aligned or not.
@@ -91,7 +107,8 @@ struct Pixels {
 /// bits.
 ///
 /// An executor carries out these steps, in this order:
-/// - Take the pixels of `box`, mirrored according to `mirror_x` and `mirror_y`.
+/// - Take the pixels of `box`, mirrored according to `mirror_x` and `mirror_y`. With a `reduction`, take the pixels of
+///   `reduced_box()` instead; what they show of `box` is resampled.
 /// - Resample them to `resized` with `filter` (no step if `box` has that size). Only `kept` of the resampled image is
 ///   computed.
 /// - Surround `kept` by `margin`.
@@ -160,6 +177,9 @@ class PENSTOCK_API ImageOp {
   ImageShape source;
   /// The part of `source` that is used.
   Box box;
+  /// In which reduced image the pixels are. Set by the code that folds stages, if a decoder offers it. If it is not the
+  /// image itself, `box` is resampled by Filter::linear.
+  Reduction reduction;
   /// Whether the pixels of `box` are mirrored before the resample, left to right and top to bottom.
   bool mirror_x = false, mirror_y = false;
   /// Size of `box` after the resample.
@@ -182,8 +202,13 @@ class PENSTOCK_API ImageOp {
   /// Summands of the conversion, one per channel: element = value * scale + bias.
   std::array<float, 4> bias{0, 0, 0, 0};
 
-  /// The part of the image, inside `box`, that the result depends on. An executor reads no other pixels.
+  /// The pixels of the reduced image that show `box`. Without a reduction, `box`.
+  Box reduced_box() const noexcept;
+  /// The part of the image, inside `reduced_box()`, that the result depends on. An executor reads no other pixels.
   Box needed() const noexcept;
+  /// The rows and columns of `reduced_box()` that show `box`, counted from the last one if they are mirrored.
+  SampledRange sampled_rows() const noexcept;
+  SampledRange sampled_columns() const noexcept;  ///< likewise
   /// Whether `box` is resampled: then `kept` is a part of `resized`, and filtering is needed.
   bool resamples() const noexcept { return !(resized == box.size()); }
   /// Whether there is a margin around the image.
@@ -197,6 +222,7 @@ class PENSTOCK_API ImageOp {
 
  private:
   bool refuse(bool condition) noexcept;
+  SampledRange sampled(std::int64_t begin, std::int32_t length, std::int32_t reduced, bool mirror) const noexcept;
   bool refused_ = false;
   Filter next_filter_ = Filter::linear;
 };

@@ -23,6 +23,20 @@ struct JpegOptions {
   };
   /// Which channels the result has.
   Color color = rgb;
+  /// At which size the image is decoded. A reduced image is made of fewer coefficients, in a fraction of the time, and
+  /// has libjpeg's pixels at that size. It is close to the whole image shrunk, but not the same.
+  enum class Scale : std::uint8_t {
+    full,     ///< all pixels
+    half,     ///< half of the width and height, rounded up
+    quarter,  ///< a quarter
+    eighth,   ///< an eighth
+    /// What the image stages that follow allow. If they resize the image or a part of it with the linear filter, this
+    /// part is decoded at the smallest of the four sizes at which it is at least as high and as wide as the result. All
+    /// other images are decoded in full. Stages see the full size, and draw the same as with `full`.
+    fit,
+  };
+  /// At which size the image is decoded.
+  Scale scale = Scale::full;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken. An image of several
   /// scans is also refused if its coefficients need more than 3 x `max_pixels` bytes.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
@@ -67,6 +81,9 @@ struct JpegOptions {
   /// What happens to a loader without an engine.
   WithoutEngine without_engine = WithoutEngine::error;
 };
+
+/// Returns "full", "half", "quarter", "eighth" or "fit".
+PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 
 /// Decodes JPEG with Huffman codes and 8 bits: baseline, extended or progressive, with grey, three colours or four
 /// inks. Uses libjpeg's exact DCT and smooth ("fancy") upsampling. Image stages that follow decide which part of the

@@ -19,6 +19,12 @@ JpegOptions::Cmyk cmyk_of(const Arguments& a) {
                     Cmyk::refused}[a.choice("cmyk", {"inverted", "by_marker", "refused"})];
 }
 
+JpegOptions::Scale scale_of(const Arguments& a) {
+  using Scale = JpegOptions::Scale;
+  return std::array{Scale::full, Scale::half, Scale::quarter, Scale::eighth,
+                    Scale::fit}[a.choice("scale", {"full", "half", "quarter", "eighth", "fit"})];
+}
+
 Stage make_decode_image(const Arguments& a) {
   DecodeImageOptions options;
   options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
@@ -28,6 +34,7 @@ Stage make_decode_image(const Arguments& a) {
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
   options.cmyk = cmyk_of(a);
   options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  options.scale = scale_of(a);
   options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
   options.high_byte = a.flag("high_byte", options.high_byte);
   return decode_image(field_of(a), options);
@@ -42,6 +49,7 @@ Stage make_decode_jpeg(const Arguments& a) {
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
   options.cmyk = cmyk_of(a);
   options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  options.scale = scale_of(a);
   return decode_jpeg(field_of(a), options);
 }
 
@@ -87,6 +95,7 @@ std::vector<StageSyntax> codec_stages() {
         {"high_byte", "true|false"},
         {"cmyk", "inverted|by_marker|refused"},
         {"apply_orientation", "true|false"},
+        {"scale", "full|half|quarter|eighth|fit"},
         {"dtype", "u8|u16"}},
        make_decode_image},
       {"decode_jpeg",
@@ -97,7 +106,8 @@ std::vector<StageSyntax> codec_stages() {
         {"max_scans", "N"},
         {"accept_warnings", "true|false"},
         {"cmyk", "inverted|by_marker|refused"},
-        {"apply_orientation", "true|false"}},
+        {"apply_orientation", "true|false"},
+        {"scale", "full|half|quarter|eighth|fit"}},
        make_decode_jpeg},
       {"decode_png",
        false,

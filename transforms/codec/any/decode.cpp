@@ -26,6 +26,7 @@ JpegOptions jpeg_options(const DecodeImageOptions& options) {
   jpeg.accept_warnings = options.accept_warnings;
   jpeg.cmyk = options.cmyk;
   jpeg.apply_orientation = options.apply_orientation;
+  jpeg.scale = options.scale;
   return jpeg;
 }
 
@@ -109,6 +110,14 @@ class Decoding final : public ImageDecoding {
     return opened_ != nullptr && !widens_ ? opened_->stored_jpeg(scratch) : std::span<const std::byte>();
   }
 
+  Reduction reduction(const Box& box, Size resized) const override {
+    return opened_ != nullptr && !widens_ ? opened_->reduction(box, resized) : Reduction();
+  }
+  Pixels decode_reduced(const Reduction& reduction, const Box& box, bool verify, Scratch& scratch) override {
+    if (opened_ == nullptr) throw Error(Errc::invalid_argument, "no image was opened");
+    return opened_->decode_reduced(reduction, box, verify, scratch);
+  }
+
   const char* remark() const override { return opened_ != nullptr ? opened_->remark() : nullptr; }
 
  private:
@@ -168,6 +177,7 @@ class Decoder final : public ImageDecoder {
     if (options_.apply_orientation) text += ", apply_orientation";
     if (options_.dtype == DType::u16) text += ", u16";
     if (options_.high_byte) text += ", high_byte";
+    if (options_.scale != JpegOptions::Scale::full) text += ", scale " + to_string(options_.scale);
     return text;
   }
   std::int64_t channels() const override { return png_->channels(); }
@@ -178,6 +188,7 @@ class Decoder final : public ImageDecoder {
     return "damage elsewhere is found by a PNG's check sums, and in a JPEG left to the source's checksum, if it has "
            "one";
   }
+  bool reduces() const override { return jpeg_ != nullptr && jpeg_->reduces(); }
   std::unique_ptr<ImageDecoding> start() const override {
     return std::make_unique<Decoding>(jpeg_, png_, options_.dtype);
   }

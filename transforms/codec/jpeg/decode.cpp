@@ -19,8 +19,9 @@ class Decoding final : public ImageDecoding {
   explicit Decoding(const JpegOptions& options) : options_(options), stored_(options) {}
 
   ImageShape open(std::span<const std::byte> encoded) override {
-    upright_ = ImageOp(stored_.open(encoded));
-    if (options_.apply_orientation) jpeg::set_upright(upright_, jpeg::orientation(stored_.segments()));
+    stored_.open(encoded);
+    orientation_ = options_.apply_orientation ? jpeg::orientation(stored_.segments()) : 1;
+    upright_ = upright(stored_.shape());
     return upright_.shape();
   }
 
@@ -40,13 +41,32 @@ class Decoding final : public ImageDecoding {
     }
     ImageOp op = upright_;
     op.crop(box);
-    const Pixels pixels = stored_.decode(op.box, verify, {}, scratch);
-    const ImageShape shape = op.shape();
-    const std::ptrdiff_t stride = std::ptrdiff_t{shape.width} * shape.channels;
-    const bool in_place = into != nullptr && shape == whole;
-    std::byte* const out = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * shape.height));
-    image_executor().run(pixels, op, out, scratch);
-    return {reinterpret_cast<const std::uint8_t*>(out), stride, shape};
+    return turned(stored_.decode(op.box, verify, {}, scratch), op, all ? into : nullptr, scratch);
+  }
+
+  // The smallest size at which the box has at least `resized` pixels in each direction.
+  Reduction reduction(const Box& box, Size resized) const override {
+    for (const std::int32_t by : {8, 4, 2}) {
+      if (box.height / by < resized.height || box.width / by < resized.width) continue;
+      // Squares of stored pixels begin at the stored image's corner, which may be elsewhere in the upright image.
+      const ImageShape whole = upright_.shape();
+      const auto beyond = [by](std::int32_t side) { return (by - side % by) % by; };
+      return {by, upright_.flip_y ? beyond(whole.height) : 0, upright_.flip_x ? beyond(whole.width) : 0};
+    }
+    return {};
+  }
+
+  Pixels decode_reduced(const Reduction& reduction, const Box& box, bool verify, Scratch& scratch) override {
+    const auto reduced = [&](std::int32_t side) { return (side + reduction.by - 1) / reduction.by; };
+    ImageShape stored = stored_.shape();
+    stored.height = reduced(stored.height), stored.width = reduced(stored.width);
+    ImageOp op = upright(stored);
+    const ImageShape whole = op.shape();
+    jpeg::check_box(box, whole);
+    verify = verify || box == Box{0, 0, whole.height, whole.width};
+    op.crop(box);
+    const Pixels pixels = stored_.decode_reduced(reduction.by, op.box, verify, scratch);
+    return op.plain() ? pixels : turned(pixels, op, nullptr, scratch);
   }
 
   bool for_batches() const override {
@@ -58,8 +78,24 @@ class Decoding final : public ImageDecoding {
   }
 
  private:
+  ImageOp upright(const ImageShape& stored) const {
+    ImageOp op(stored);
+    jpeg::set_upright(op, orientation_);
+    return op;
+  }
+
+  // Sets pixels of the stored image upright, at `into` or in `scratch`.
+  static Pixels turned(const Pixels& pixels, const ImageOp& op, std::byte* into, Scratch& scratch) {
+    const ImageShape shape = op.shape();
+    const std::ptrdiff_t stride = std::ptrdiff_t{shape.width} * shape.channels;
+    if (into == nullptr) into = scratch.allocate(static_cast<std::size_t>(stride * shape.height));
+    image_executor().run(pixels, op, into, scratch);
+    return {reinterpret_cast<const std::uint8_t*>(into), stride, shape};
+  }
+
   JpegOptions options_;
   jpeg::StoredImage stored_;
+  int orientation_ = 1;
   ImageOp upright_;  // turns and flips that set the stored image upright; plain if there are none
 };
 
@@ -81,16 +117,19 @@ class Decoder final : public ImageDecoder {
     if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
     if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
     if (options_.apply_orientation) text += ", apply_orientation";
+    if (options_.scale != JpegOptions::Scale::full) text += ", scale " + to_string(options_.scale);
     if (options_.host_share != 0) text += ", host_share " + std::to_string(options_.host_share);
     return text;
   }
   std::int64_t channels() const override {
     return options_.color == JpegOptions::rgb ? 3 : options_.color == JpegOptions::gray ? 1 : dynamic;
   }
+  bool reduces() const override { return options_.scale == JpegOptions::Scale::fit; }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
   std::unique_ptr<BatchDecoding> start_batches(Device device) const override {
     // Looks for engines only if they would get images.
-    if (device.kind != Device::Kind::gpu || options_.host_share == 1 || options_.color != JpegOptions::rgb)
+    if (device.kind != Device::Kind::gpu || options_.host_share == 1 || options_.color != JpegOptions::rgb ||
+        options_.scale != JpegOptions::Scale::full)
       return nullptr;
     std::string why;
     auto batches = jpeg::nvjpeg_batches(device, why);
@@ -107,6 +146,22 @@ class Decoder final : public ImageDecoder {
 };
 
 }  // namespace
+
+std::string to_string(JpegOptions::Scale scale) {
+  switch (scale) {
+    case JpegOptions::Scale::full:
+      return "full";
+    case JpegOptions::Scale::half:
+      return "half";
+    case JpegOptions::Scale::quarter:
+      return "quarter";
+    case JpegOptions::Scale::eighth:
+      return "eighth";
+    case JpegOptions::Scale::fit:
+      return "fit";
+  }
+  return "";
+}
 
 int jpeg_orientation(std::span<const std::byte> encoded) {
   JpegOptions options;

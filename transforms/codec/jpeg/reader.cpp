@@ -43,6 +43,21 @@ bool is_wanted(std::uint8_t code, std::span<const std::uint8_t> data) {
 
 }  // namespace
 
+std::int32_t denominator_of(JpegOptions::Scale scale) {
+  switch (scale) {
+    case JpegOptions::Scale::half:
+      return 2;
+    case JpegOptions::Scale::quarter:
+      return 4;
+    case JpegOptions::Scale::eighth:
+      return 8;
+    case JpegOptions::Scale::full:
+    case JpegOptions::Scale::fit:
+      return 1;
+  }
+  return 1;
+}
+
 Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, const JpegContainer& container, Use use)
     : options_(options), use_(use) {
   info_.err = jpeg_std_error(&errors_);
@@ -118,7 +133,7 @@ void Reader::set_colors(JpegContainer::Colors colors) {
 Reader::~Reader() { jpeg_destroy_decompress(&info_); }
 
 ImageShape Reader::shape() const noexcept {
-  return {static_cast<std::int32_t>(info_.image_height), static_cast<std::int32_t>(info_.image_width),
+  return {static_cast<std::int32_t>(info_.output_height), static_cast<std::int32_t>(info_.output_width),
           options_.color == JpegOptions::gray || info_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
 }
 
@@ -234,6 +249,13 @@ void Reader::choose_output() {
   info_.dct_method = JDCT_ISLOW;
   info_.do_fancy_upsampling = TRUE;
   info_.do_block_smoothing = TRUE;
+  reduce(denominator_of(options_.scale));
+}
+
+void Reader::reduce(std::int32_t denominator) {
+  info_.scale_num = 1;
+  info_.scale_denom = static_cast<unsigned>(denominator);
+  jpeg_calc_output_dimensions(&info_);
 }
 
 void Reader::on_error(j_common_ptr common) {

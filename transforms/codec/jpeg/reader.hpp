@@ -16,6 +16,9 @@
 
 namespace penstock::jpeg {
 
+// Returns by how much the output is smaller than the image; 1 for `fit`.
+std::int32_t denominator_of(JpegOptions::Scale scale);
+
 // libjpeg's structs keep tables after an image is decoded. A damaged file could then be decoded with the tables of the
 // file before it. So each file has its own structs, which take less than a microsecond to make.
 //
@@ -34,7 +37,13 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
+  // Chooses the size of the output: the image's, divided by `denominator` (1, 2, 4 or 8) and rounded up. Call it before
+  // libjpeg goes beyond the header.
+  void reduce(std::int32_t denominator);
+  std::int32_t denominator() const noexcept { return static_cast<std::int32_t>(info_.scale_denom); }
+
   jpeg_decompress_struct& info() noexcept { return info_; }
+  // Returns the shape of the output.
   ImageShape shape() const noexcept;
   std::span<const std::byte> encoded() const noexcept { return encoded_; }
   std::span<const std::uint8_t> bytes() const noexcept {

@@ -14,7 +14,7 @@ constexpr std::int32_t divided_up(std::int32_t a, std::int32_t b) { return (a + 
 
 // How restart markers divide an image.
 struct Grid {
-  Size mcu;      // size of an MCU in pixels
+  Size mcu;      // size of an MCU in pixels of the whole image
   Size mcus;     // size of the image in MCUs
   Size segment;  // size of a segment in MCUs: a part of a row of MCUs, or several whole rows
 
@@ -139,8 +139,11 @@ bool pays(std::int64_t needed, std::int64_t otherwise) {
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch) {
   const std::optional<Grid> grid = grid_of(reader.info());
   if (!grid) return std::nullopt;
-  Range columns = needed(box.left, box.left + box.width, grid->mcu.width, grid->mcus.width, grid->segment.width);
-  const Range rows = needed(box.top, box.top + box.height, grid->mcu.height, grid->mcus.height, grid->segment.height);
+  const std::int32_t reduced = reader.denominator();
+  Range columns =
+      needed(box.left, box.left + box.width, grid->mcu.width / reduced, grid->mcus.width, grid->segment.width);
+  const Range rows =
+      needed(box.top, box.top + box.height, grid->mcu.height / reduced, grid->mcus.height, grid->segment.height);
   // The last MCU may be so narrow that libjpeg would not upsample it smoothly if it were the whole image.
   if (columns.size() == 1 && columns.first > 0) columns.first -= grid->segment.width;
   if (!pays(std::int64_t{columns.size()} * rows.size(), std::int64_t{grid->mcus.width} * rows.end)) return std::nullopt;

@@ -31,7 +31,7 @@ struct Extent {
 
 // The segments that a box and its margin need.
 struct Segments {
-  Size mcu;                         // size of an MCU in pixels
+  Size mcu;                         // size of an MCU in pixels of the whole image
   Size size;                        // size of a segment in MCUs: a part of a row of MCUs, or several whole rows
   Range columns, rows;              // the MCUs of all these segments
   std::span<const Extent> extents;  // row by row, in scratch
@@ -45,8 +45,8 @@ struct Segments {
 // - there are no restart markers, or they do not divide rows of MCUs evenly;
 // - too few MCUs could be left out.
 //
-// REQUIRES: `reader` has read only the header. @throws Error(corrupt) if the file's restart markers are not those that
-// the image's size requires.
+// `box` is in pixels of the reader's output. REQUIRES: `reader` has read only the header. @throws Error(corrupt) if the
+// file's restart markers are not those that the image's size requires.
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch);
 
 }  // namespace penstock::jpeg

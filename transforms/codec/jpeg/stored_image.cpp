@@ -74,10 +74,10 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const PixelDestin
   jpeg_start_decompress(&info);
   const ImageShape whole = reader.shape();
   // libjpeg smooths an image that lacks scans. Each pixel then depends on coefficients around it, which a decode of a
-  // part would not have.
-  const bool smoothed = reader.lacks_scans();
+  // part would not have. And libjpeg's functions for parts are hardly used, or tested, with reduced images.
+  const bool all_rows = reader.lacks_scans() || reader.denominator() != 1;
   JDIMENSION left = 0;
-  if (box.width < whole.width && !smoothed) {
+  if (box.width < whole.width && !all_rows) {
     const std::int32_t from = std::max(0, box.left - upsampling_margin);
     const std::int32_t to = std::min(whole.width, box.left + box.width + upsampling_margin);
     left = static_cast<JDIMENSION>(from);
@@ -86,8 +86,8 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const PixelDestin
   }
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(info.output_width) * info.output_components;
   std::uint8_t* spare = nullptr;  // for rows outside of the box
-  if (verify || (smoothed && box.top > 0)) spare = allocate(scratch, row);
-  if (smoothed) {
+  if (verify || (all_rows && box.top > 0)) spare = allocate(scratch, row);
+  if (all_rows) {
     read_rows(reader, spare, 0, box.top);
   } else if (box.top > 0) {
     jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
@@ -111,7 +111,7 @@ bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
   const JpegOptions usual;
   const bool inks = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
   const bool loses_colors = options.color == JpegOptions::gray && info.jpeg_color_space != JCS_GRAYSCALE;
-  if (options.accept_warnings || inks || loses_colors) return false;
+  if (options.accept_warnings || inks || loses_colors || info.scale_denom != 1) return false;
   if (std::uint64_t{info.image_width} * info.image_height > usual.max_pixels) return false;
   // Higher limits make a difference only if there are several scans.
   const bool more = options.max_scans > usual.max_scans || options.max_pixels > usual.max_pixels;
@@ -138,7 +138,7 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
   started_ = decodes_alike_ = false;
   reader_.emplace(encoded, options_, container);
   decodes_alike_ = decodes_alike_by_default(*reader_, options_);
-  return shape();
+  return shape_ = reader_->shape();
 }
 
 namespace {
@@ -171,6 +171,7 @@ bool has_tables(const jpeg_decompress_struct& info, const jpeg_component_info& p
 }  // namespace
 
 bool StoredImage::suits_engines() const {
+  if (reader_->denominator() != 1) return false;
   const jpeg_decompress_struct& info = const_cast<Reader&>(*reader_).info();
   const auto bytes = reader_->bytes();
   if (bytes.size() < 2 || bytes[bytes.size() - 2] != 0xff || bytes[bytes.size() - 1] != end_of_image) return false;
@@ -193,6 +194,18 @@ bool StoredImage::suits_engines() const {
 
 Pixels StoredImage::decode(const Box& box, bool verify, PixelDestination into, Scratch& scratch) {
   if (!reader_ || started_) open(encoded_, container_);
+  reader_->reduce(denominator_of(options_.scale));
+  return decode_now(box, verify, into, scratch);
+}
+
+Pixels StoredImage::decode_reduced(std::int32_t denominator, const Box& box, bool verify, Scratch& scratch) {
+  if (!reader_ || started_) open(encoded_, container_);
+  reader_->reduce(denominator);
+  PixelDestination into;
+  return decode_now(box, verify, into, scratch);
+}
+
+Pixels StoredImage::decode_now(const Box& box, bool verify, PixelDestination& into, Scratch& scratch) {
   // With `accept_warnings`, libjpeg guesses around damage, and would guess differently for a part than for the whole.
   if (!verify && !options_.accept_warnings) {
     if (const auto segments = needed_segments(*reader_, box, scratch)) {
@@ -211,7 +224,7 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
   if constexpr (PENSTOCK_JPEG_BASELINE == 0) return std::nullopt;
   if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader_->in_file()) return std::nullopt;
   if (baseline_.begin(reader_->info())) return std::nullopt;
-  const int channels = shape().channels;
+  const int channels = shape_.channels;
   if (into.rows == nullptr) {
     into.stride = std::ptrdiff_t{box.width} * channels;
     into.rows = allocate(scratch, into.stride * box.height);
@@ -228,10 +241,11 @@ std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box
                                                    Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);
-  box.top -= part.shows.top;
-  box.left -= part.shows.left;
+  box.top -= part.shows.top / reader_->denominator();
+  box.left -= part.shows.left / reader_->denominator();
   try {
     Reader reader(part.encoded, options_, container_);
+    reader.reduce(reader_->denominator());
     return decode_box(reader, box, false, into, scratch);
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;

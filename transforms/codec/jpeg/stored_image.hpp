@@ -30,8 +30,8 @@ class StoredImage {
   // @throws like ImageDecoding::open. The arguments must stay valid until the next `open`.
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
   bool is_open() const noexcept { return reader_ != std::nullopt; }
-  // Returns the shape of the opened image.
-  ImageShape shape() const noexcept { return reader_->shape(); }
+  // Returns the shape of the opened image, at the size that the options say.
+  ImageShape shape() const noexcept { return shape_; }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
   // Returns the file if `decode_jpeg` with default options makes the same pixels of it. A grey image counts too,
@@ -45,8 +45,12 @@ class StoredImage {
   // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into.rows` is null. With
   // `verify`, the rows after the box are decoded too, so that damage there is found.
   Pixels decode(const Box& box, bool verify, PixelDestination into, Scratch& scratch);
+  // Does the same for the image at a size that is not that of the options. `denominator` is 2, 4 or 8; see
+  // Reader::reduce. `box` must be inside the reduced image.
+  Pixels decode_reduced(std::int32_t denominator, const Box& box, bool verify, Scratch& scratch);
 
  private:
+  Pixels decode_now(const Box& box, bool verify, PixelDestination& into, Scratch& scratch);
   std::optional<Pixels> decode_baseline(const Box& box, bool verify, const Segments* segments, PixelDestination& into,
                                         Scratch& scratch);
   std::optional<Pixels> decode_segments(const Segments& segments, Box box, PixelDestination& into, Scratch& scratch);
@@ -55,6 +59,7 @@ class StoredImage {
   JpegContainer container_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
+  ImageShape shape_;
   baseline::Decoder baseline_;
   bool started_ = false;        // libjpeg has gone beyond the header
   bool decodes_alike_ = false;  // default options make the same pixels

@@ -18,6 +18,8 @@ JpegStreamDecoder::JpegStreamDecoder(const JpegOptions& options) {
   jpeg::check_limits(options, "JpegStreamDecoder");
   if (options.apply_orientation)
     throw Error(Errc::invalid_argument, "JpegStreamDecoder: apply_orientation is for whole files; turn it off");
+  if (options.scale == JpegOptions::Scale::fit)
+    throw Error(Errc::invalid_argument, "JpegStreamDecoder: scale = fit is for stages; choose a fixed size");
   impl_ = std::make_unique<Impl>(options);
 }
 

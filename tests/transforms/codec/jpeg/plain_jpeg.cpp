@@ -127,26 +127,30 @@ Image plain_decode(std::span<const std::byte> bytes, bool gray, bool warned) {
   return image;
 }
 
-Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray, bool to_end) {
+Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray, bool to_end, int denominator) {
   Decoder decoder(bytes, true);
   jpeg_decompress_struct& info = decoder.info;
   jpeg_read_header(&info, TRUE);
   decoder.be_strict();
   info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+  info.scale_num = 1;
+  info.scale_denom = static_cast<unsigned>(denominator);
   jpeg_start_decompress(&info);
   // Smooth upsampling looks at its neighbours.
   constexpr std::int32_t margin = 2;
   const auto whole = static_cast<std::int32_t>(info.output_width);
   const std::int32_t from = std::max(0, box.left - margin), to = std::min(whole, box.left + box.width + margin);
   JDIMENSION left = 0;
-  if (to - from < whole) {
+  if (to - from < whole && denominator == 1) {
     left = static_cast<JDIMENSION>(from);
     auto width = static_cast<JDIMENSION>(to - from);
     jpeg_crop_scanline(&info, &left, &width);
   }
-  if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+  if (box.top > 0 && denominator == 1) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
   const auto channels = static_cast<std::size_t>(info.output_components);
   std::vector<JSAMPLE> row(info.output_width * channels);
+  for (JSAMPROW above = row.data(); info.output_scanline < static_cast<JDIMENSION>(box.top);)
+    jpeg_read_scanlines(&info, &above, 1);
   Image image({box.height, box.width, info.output_components});
   for (std::int32_t y = 0; y < box.height; ++y) {
     JSAMPROW at = row.data();

@@ -38,8 +38,10 @@ Image plain_decode(std::span<const std::byte> bytes, bool gray = false, bool war
 
 // The pixels of a box, as in a whole decode; libjpeg decodes the rows and columns around it that it has to. What it
 // does not decode, it does not judge, unless it is asked to go on to the end. What it warns of in the header does not
-// count. @throws as plain_decode.
-Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray = false, bool to_end = false);
+// count. The image is decoded at 1 / `denominator` of its size, and `box` is in its pixels there; all columns are
+// decoded then, and all rows down to the box. @throws as plain_decode.
+Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray = false, bool to_end = false,
+                 int denominator = 1);
 
 // Every quantised coefficient of the image, component by component in raster order, each with its table.
 // @throws as plain_decode.

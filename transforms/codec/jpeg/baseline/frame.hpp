@@ -15,7 +15,8 @@
 namespace penstock::jpeg::baseline {
 
 struct Component {
-  int h = 1, v = 1;  // blocks across and down in an MCU
+  int h = 1, v = 1;    // blocks across and down in an MCU
+  int size = DCTSIZE;  // values across and down that are made of a block: 8, 4, 2 or 1
   const DcTable* dc = nullptr;
   const AcTable* ac = nullptr;
   alignas(64) std::int16_t quantization[64] = {};  // quantization in natural order
@@ -25,7 +26,8 @@ struct Component {
 enum class Colors : std::uint8_t { gray, rgb, ycc };
 
 struct Frame {
-  int width = 0, height = 0;
+  int width = 0, height = 0;  // size of the output
+  int size = DCTSIZE;  // values that are made of a block of luma, across and down; 8 if the output is not reduced
   int components = 0;
   int h = 1, v = 1;  // the largest `h` and `v` of all components
   int mcus_across = 0, mcus_down = 0;
@@ -40,14 +42,18 @@ struct Frame {
     const DcTable* dc;
     const AcTable* ac;
     std::uint8_t component, x, y;
+    bool flat;  // only the first coefficient is needed
   };
   int blocks = 0;
   BlockOf block[D_MAX_BLOCKS_IN_MCU];  // the blocks of an MCU, in the order of the scan
 
-  int mcu_width() const noexcept { return DCTSIZE * h; }
-  int mcu_height() const noexcept { return DCTSIZE * v; }
+  // Size of an MCU in pixels of the output.
+  int mcu_width() const noexcept { return size * h; }
+  int mcu_height() const noexcept { return size * v; }
+  // Returns whether only the first coefficient is needed of some blocks.
+  bool has_flat_blocks() const noexcept { return size == 1; }
   // Sets `frame` from the header that libjpeg has read into `info`, or returns the reason why libjpeg must decode the
-  // image.
+  // image. REQUIRES: libjpeg has computed the dimensions of the output.
   static std::optional<HandOverReason> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
 };
 

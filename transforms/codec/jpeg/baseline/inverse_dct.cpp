@@ -13,7 +13,9 @@
 // Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
+#include "blocks-inl.hpp"
 #include "inverse_dct_plain.hpp"
+#include "reduced_dct.hpp"
 #include "scan_reader.hpp"
 #include "vectors-inl.hpp"
 
@@ -25,20 +27,6 @@ namespace HWY_NAMESPACE {
 InverseDct get_inverse_dct() { return inverse_dct_plain; }
 
 #else
-
-// Returns x * 2^13, plus half of 2^Shift, so that a shift by `Shift` rounds.
-template <int Shift>
-HWY_INLINE Halves scaled(Words x) {
-  const Ints round = hn::Set(ints, 1 << (Shift - 1));
-  const Words zero = hn::Zero(words);
-  const auto wide = [&](Words at_top) HWY_ATTR { return hn::Add(hn::ShiftRight<3>(hn::BitCast(ints, at_top)), round); };
-  return {wide(hn::InterleaveLower(words, zero, x)), wide(hn::InterleaveUpper(words, zero, x))};
-}
-
-template <int Shift>
-HWY_INLINE Words descaled(Halves sum) {
-  return hn::ReorderDemote2To(words, hn::ShiftRight<Shift>(sum.low), hn::ShiftRight<Shift>(sum.high));
-}
 
 // Transforms x[0] to x[7] lane by lane. A register has eight lanes for each of its blocks.
 template <int Shift>
@@ -141,13 +129,6 @@ HWY_INLINE void transpose(Words (&x)[8]) {
   }
 }
 
-// The blocks that are transformed together, and where their values go. A block may be in the list more than once.
-struct Together {
-  Block* blocks[blocks_together];
-  std::uint8_t* to[blocks_together];
-  std::ptrdiff_t stride;
-};
-
 // Stores two rows of each block: `row` and the next row. Each row is stored as a double, because x86 can store the
 // upper half of a pair of doubles with one instruction.
 template <std::size_t I = 0>
@@ -178,30 +159,6 @@ HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, a, c)), 2, t);
   store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, b, d)), 4, t);
   store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), 6, t);
-}
-
-// Loads row `row` of the blocks' coefficients, multiplied by the quantization.
-HWY_INLINE Words load_row(const Together& t, const std::int16_t* quantization, int row) {
-  const std::int16_t* at[blocks_together];
-  for (std::size_t i = 0; i < blocks_together; ++i) at[i] = t.blocks[i]->coefficients + 8 * row;
-  return hn::Mul(load_blocks(at), hn::LoadDup128(words, quantization + 8 * row));
-}
-
-// Returns lanes that are not 0 if libjpeg's version may make different bits. On x86, libjpeg has a shortcut for blocks
-// in which only the first row is not 0. The shortcut multiplies that row by 4 mod 2^16, and does not saturate. On other
-// CPUs, libjpeg's values may wrap if the sum of a column's absolute values is above `largest_column`.
-template <int Rows>
-HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
-  if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
-  Words sum = hn::Zero(words);
-  for (int row = 0; row < Rows; ++row)
-    sum = hn::SaturatedAdd(sum, hn::Max(x[row], hn::SaturatedSub(hn::Zero(words), x[row])));
-  return hn::VecFromMask(words, hn::Gt(sum, hn::Set(words, largest_column)));
-}
-
-HWY_INLINE void clear(Block& used) {
-  const Words zero = hn::Zero(words);
-  for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, used.coefficients + i);
 }
 
 // Transforms blocks, and stores their values. Returns beyond_libjpeg() of the blocks.
@@ -247,19 +204,9 @@ bool run(const BlocksToValues& job) {
     whole += !is_low;
   }
   std::copy_n(lows, low, order + whole);
-  Words beyond = hn::Zero(words);
-  constexpr int together = static_cast<int>(blocks_together);
-  for (int n = 0; n < whole + low; n += together) {
-    Together t;
-    t.stride = job.stride;
-    for (int k = 0; k < together; ++k) {
-      const int i = order[std::min(n + k, whole + low - 1)];
-      t.blocks[k] = &job.blocks[job.from[i]];
-      t.to[k] = job.values + job.to[i];
-    }
-    beyond = hn::Or(beyond, n < whole ? transform_whole(t, job.quantization) : transform_low(t, job.quantization));
-    for (Block* const used : t.blocks) clear(*used);
-  }
+  const Words beyond = for_together(job, order, whole + low, [&](const Together& t, int n) HWY_ATTR {
+    return n < whole ? transform_whole(t, job.quantization) : transform_low(t, job.quantization);
+  });
   return usual && hn::AllTrue(words, hn::Eq(beyond, hn::Zero(words)));
 }
 
@@ -275,7 +222,7 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::jpeg::baseline {
 
 HWY_EXPORT(get_inverse_dct);
-InverseDct inverse_dct() { return HWY_DYNAMIC_DISPATCH(get_inverse_dct)(); }
+InverseDct inverse_dct(int size) { return size == 8 ? HWY_DYNAMIC_DISPATCH(get_inverse_dct)() : reduced_dct(size); }
 
 }  // namespace penstock::jpeg::baseline
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes values from coefficients with libjpeg-turbo's exact ("islow") inverse DCT. There is one version per instruction
-// set. All versions make the same bits.
+// Makes values from coefficients with libjpeg-turbo's exact ("islow") inverse DCT, or with its inverse DCTs of reduced
+// size. There is one version per instruction set. All versions make the same bits.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace penstock::jpeg::baseline {
 
-// Blocks of one component that become values. Block `from[i]` of `blocks` becomes 8 x 8 values, which begin at `values`
-// + `to[i]`.
+// Blocks of one component that become values. Block `from[i]` of `blocks` becomes `size` x `size` values, which begin
+// at `values` + `to[i]`.
 struct BlocksToValues {
   Block* blocks;
   const std::uint8_t* from;
@@ -26,6 +26,7 @@ struct BlocksToValues {
 // make different bits. The values then have no meaning, and libjpeg must decode the image. No picture has such
 // coefficients.
 using InverseDct = bool (*)(const BlocksToValues& job);
-InverseDct inverse_dct();
+// `size` is 8, 4, 2 or 1. An inverse DCT of size 1 uses only the first coefficient, and sets only this one to 0.
+InverseDct inverse_dct(int size = 8);
 
 }  // namespace penstock::jpeg::baseline

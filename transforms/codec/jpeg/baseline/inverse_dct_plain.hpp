@@ -33,16 +33,42 @@ inline constexpr bool passes_saturate = false;
 #endif
 inline constexpr std::int16_t largest_column = 5890;
 
-// Fills a block in which only the first coefficient is not 0. Returns false if that coefficient is too large for
-// libjpeg's shortcut.
-inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
+// Fills a block of size x size values in which only the first coefficient is not 0. Returns false if that coefficient
+// is too large for libjpeg's shortcut.
+template <int Size = 8>
+bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);
   const std::int32_t level = std::clamp((value + 4) >> 3, -128, 127) + 128;
   const std::uint64_t row = 0x0101010101010101u * static_cast<std::uint64_t>(level);
-  for (int y = 0; y < 8; ++y) std::memcpy(to + y * stride, &row, sizeof row);
+  for (int y = 0; y < Size; ++y) std::memcpy(to + y * stride, &row, Size);
   return value == static_cast<std::int16_t>(value * 4) >> 2;
 }
 
+// Returns whether it is certain that libjpeg's version makes the same bits from these coefficients, which were
+// multiplied by the quantization.
+bool is_usual(const std::int16_t (&x)[64]);
+
 bool inverse_dct_plain(const BlocksToValues& job);
+
+// Inverse DCTs of size 4 and 2 make the values that a block of 8 x 8 has, shrunk. They leave out coefficients of high
+// frequencies. The factors of the odd coefficients are the sums of the whole transform's.
+namespace reduced {
+
+// The first pass leaves two bits of fraction, like in the whole transform. The factors of size 4 are doubled, and those
+// of size 2 multiplied by four.
+inline constexpr int columns_shift_4 = 12, rows_shift_4 = 19, columns_shift_2 = 13, rows_shift_2 = 20;
+// The factors of coefficients 1, 3, 5 and 7, of the inner and of the outer values of size 4, and of size 2.
+inline constexpr int inner_1 = dct_factor(1.061594337), inner_3 = -dct_factor(2.172734803),
+                     inner_5 = dct_factor(1.451774981), inner_7 = -dct_factor(0.211164243);
+inline constexpr int outer_1 = dct_factor(2.562915447), outer_3 = c0899, outer_5 = -dct_factor(0.601344887),
+                     outer_7 = -dct_factor(0.509795579);
+inline constexpr int two_1 = dct_factor(3.624509785), two_3 = -dct_factor(1.272758580), two_5 = dct_factor(0.850430095),
+                     two_7 = -dct_factor(0.720959822);
+
+}  // namespace reduced
+
+bool reduced_dct_4_plain(const BlocksToValues& job);
+bool reduced_dct_2_plain(const BlocksToValues& job);
+bool reduced_dct_1(const BlocksToValues& job);
 
 }  // namespace penstock::jpeg::baseline

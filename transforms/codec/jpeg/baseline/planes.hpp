@@ -37,6 +37,7 @@ class Planes {
 
  private:
   struct Plane {
+    InverseDct inverse_dct = nullptr;
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
@@ -48,7 +49,6 @@ class Planes {
 
   const Frame& frame_;
   int components_;  // number of components whose values are made
-  InverseDct inverse_dct_;
   Plane planes_[3];
   bool usual_ = true;
 };

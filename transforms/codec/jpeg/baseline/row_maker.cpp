@@ -16,7 +16,7 @@ Upsampling::Upsampling(const Frame& frame, bool luma_only) {
   if (frame.components == 1 || luma_only) return;
   across = frame.chroma_across;
   down = frame.chroma_down;
-  smooth = across == 2 ? divided_up(frame.width, 2) > 2 : down == 2;
+  smooth = frame.size > 1 && (across == 2 ? divided_up(frame.width, 2) > 2 : down == 2);
 }
 
 PixelRowMaker::PixelRowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray,
@@ -85,7 +85,7 @@ void PixelRowMaker::make_between_rows(int y, const PixelRow& row) const {
 void PixelRowMaker::make_repeated(int y, const PixelRow& row) const {
   for (int c = 0; c < 2; ++c) {
     const std::uint8_t* const from = chroma(c + 1, y / upsampling_.down);
-    for (int x = 0; x < left_out_ + width_; ++x) values_[c][x] = from[x / 2];
+    for (int x = 0; x < left_out_ + width_; ++x) values_[c][x] = from[x / upsampling_.across];
   }
   rows_.ycc(planes_.row(0, y) + luma_offset_, values_[0], values_[1], row);
 }

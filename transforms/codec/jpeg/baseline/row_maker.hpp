@@ -16,7 +16,8 @@ namespace penstock::jpeg::baseline {
 struct Upsampling {
   int across = 1, down = 1;  // pixels per value of chroma
   // Whether chroma is interpolated between values. If not, each value is repeated for all of its pixels. Like in
-  // libjpeg, values are repeated if a value is for two columns and the image has at most 4 columns.
+  // libjpeg, values are repeated if a value is for two columns and the image has at most 4 columns, and in a picture of
+  // an eighth of its size.
   bool smooth = false;
 
   Upsampling(const Frame& frame, bool luma_only);

@@ -38,6 +38,8 @@ class LocalScanState {
 
 }  // namespace
 
+// With `Flat`, blocks may be flat: the other coefficients of those are skipped.
+template <bool Flat>
 [[gnu::noinline]] void ScanWalk::decode_some(int mcus) {
   LocalScanState run(reader_.bits(), dc_, stopped_);
   Block* block = blocks_;
@@ -45,11 +47,19 @@ class LocalScanState {
     for (int k = 0; k < frame_.blocks; ++k, ++block) {
       const Frame::BlockOf& of = frame_.block[k];
       std::int32_t& dc = run.last[of.component];
-      decode_block(run.bits, *of.dc, *of.ac, dc, *block, run.damaged);
+      if (Flat && of.flat) {
+        skip_block(run.bits, *of.dc, *of.ac, dc, run.damaged);
+        block->coefficients[0] = static_cast<std::int16_t>(dc);
+        block->known = 1;
+      } else {
+        decode_block(run.bits, *of.dc, *of.ac, dc, *block, run.damaged);
+      }
       run.check(dc);
     }
   }
 }
+template void ScanWalk::decode_some<true>(int);
+template void ScanWalk::decode_some<false>(int);
 
 [[gnu::noinline]] void ScanWalk::skip_some(int mcus) {
   LocalScanState run(reader_.bits(), dc_, stopped_);

@@ -36,7 +36,7 @@ class ScanWalk {
   template <class Use>
   void decode(int mcus, Use&& use) {
     for_some(mcus, [&](int first, int some) {
-      decode_some(some);
+      frame_.has_flat_blocks() ? decode_some<true>(some) : decode_some<false>(some);
       use(first, some, blocks_);
     });
   }
@@ -81,6 +81,7 @@ class ScanWalk {
     }
   }
 
+  template <bool Flat>
   void decode_some(int mcus);
   void skip_some(int mcus);
   void begin_segment(std::size_t from);

@@ -75,6 +75,31 @@ TEST_CASE("the inverse DCT has the same bits with every instruction set, and fin
   });
 }
 
+TEST_CASE("reduced inverse DCTs have the same bits with every instruction set") {
+  on_every_target([] {
+    Numbers numbers(8);
+    alignas(64) std::int16_t quantization[64];
+    std::uint64_t unusual = 0;
+    for (std::uint64_t i = 0, end = help::scaled(20'000); i < end; ++i) {
+      const std::int32_t largest = numbers.coin() ? 300 : numbers.coin() ? 2047 : 32767;
+      std::vector<Block> blocks(static_cast<std::size_t>(numbers.from(1, ScanReader::most_blocks)));
+      for (Block& block : blocks) fill(block, numbers, largest);
+      for (std::int16_t& q : quantization) q = static_cast<std::int16_t>(numbers.from(1, numbers.coin() ? 20 : 255));
+      for (const int size : {2, 4}) {
+        const Transformed plain =
+            transformed(size == 2 ? reduced_dct_2_plain : reduced_dct_4_plain, blocks, quantization);
+        const Transformed found = transformed(inverse_dct(size), blocks, quantization);
+        REQUIRE(found.usual == plain.usual);
+        if (plain.usual) REQUIRE(found.values == plain.values);
+        REQUIRE(found.cleared);
+        REQUIRE(plain.cleared);
+        unusual += plain.usual ? 0 : 1;
+      }
+    }
+    CHECK(unusual > 100);
+  });
+}
+
 TEST_CASE("every colour is the same with every instruction set") {
   constexpr int count = 256;
   std::vector<std::uint8_t> y(count + row_margin), cb(count + row_margin), cr(count + row_margin);

@@ -122,6 +122,32 @@ TEST_CASE("crops of undamaged files are libjpeg's, with every instruction set") 
   std::printf("crops: %llu compared\n", static_cast<unsigned long long>(crops));
 }
 
+TEST_CASE("crops of reduced images are libjpeg's, with every instruction set") {
+  std::uint64_t target = 0, crops = 0, files = 0;
+  on_every_target([&] {
+    Core core;
+    Numbers numbers(numbered_seed(100 + ++target));
+    for (std::uint64_t i = 0, end = runs(250); i < end; ++i, ++files) {
+      const RandomJpeg file = random_jpeg(numbers, 300);
+      for (const int denominator : {2, 4, 8}) {
+        const ImageShape shape = shape_at(file.shape, denominator);
+        for (int k = 0; k < 2; ++k, ++crops) {
+          const Box box = random_box(numbers, shape);
+          const bool gray = file.text.ends_with("RGB") ? false : numbers.below(4) == 0, to_end = numbers.coin();
+          const Outcome outcome = core.decode(file.bytes, box, to_end, gray, denominator);
+          INFO(file.text << ", at 1/" << denominator << ", box " << box.top << " " << box.left << " " << box.height
+                         << "x" << box.width << (gray ? ", gray" : ""));
+          if (outcome.reason) FAIL("left to libjpeg: " << static_cast<int>(*outcome.reason));
+          REQUIRE(outcome.pixels);
+          REQUIRE(*outcome.pixels == plain_crop(file.bytes, box, gray, to_end, denominator));
+        }
+      }
+    }
+  });
+  std::printf("crops of reduced images: %llu of %llu files compared\n", static_cast<unsigned long long>(crops),
+              static_cast<unsigned long long>(files));
+}
+
 TEST_CASE("pictures of few columns, whose chroma libjpeg repeats, are decoded") {
   Core core;
   for (const std::array<int, 2> luma : {std::array{2, 2}, std::array{2, 1}, std::array{1, 2}, std::array{1, 1}}) {
@@ -132,6 +158,14 @@ TEST_CASE("pictures of few columns, whose chroma libjpeg repeats, are decoded") 
         INFO(width << "x" << height << ", luma " << luma[0] << "x" << luma[1]);
         REQUIRE(outcome.pixels);
         REQUIRE(*outcome.pixels == plain_decode(bytes));
+        for (const int denominator : {2, 4, 8}) {
+          const ImageShape small = shape_at({height, width, 3}, denominator);
+          const Box all{0, 0, small.height, small.width};
+          const Outcome of_small = core.decode(bytes, all, true, false, denominator);
+          INFO("at 1/" << denominator);
+          REQUIRE(of_small.pixels);
+          REQUIRE(*of_small.pixels == plain_crop(bytes, all, false, true, denominator));
+        }
       }
     }
   }

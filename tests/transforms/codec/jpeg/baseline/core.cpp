@@ -12,7 +12,7 @@ using namespace penstock;
 
 namespace penstock_test {
 
-Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_end, bool gray) {
+Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_end, bool gray, int denominator) {
   JpegOptions options;
   if (gray) options.color = JpegOptions::gray;
   std::optional<jpeg::Reader> reader;
@@ -22,6 +22,7 @@ Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_e
     return {};
   }
   if (!reader->in_file()) return {};
+  reader->reduce(denominator);
   const std::int32_t channels = reader->info().out_color_space == JCS_GRAYSCALE ? 1 : 3;
   if (const auto reason = decoder_.begin(reader->info())) return {std::nullopt, reason};
   Image image({box.height, box.width, channels});
@@ -122,6 +123,12 @@ RandomJpeg random_jpeg(Numbers& numbers, std::int32_t longest) {
               std::to_string(options.restart_interval) + (options.optimized ? ", own tables" : "") +
               (options.colors == PlainJpeg::rgb ? ", RGB" : "");
   return made;
+}
+
+ImageShape shape_at(ImageShape shape, int denominator) {
+  shape.height = (shape.height + denominator - 1) / denominator;
+  shape.width = (shape.width + denominator - 1) / denominator;
+  return shape;
 }
 
 Box random_box(Numbers& numbers, ImageShape shape) {

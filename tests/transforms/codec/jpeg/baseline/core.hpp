@@ -24,7 +24,9 @@ struct Outcome {
 
 class Core {
  public:
-  Outcome decode(std::span<const std::byte> bytes, const penstock::Box& box, bool to_end = false, bool gray = false);
+  // `box` is in pixels of the image at 1 / `denominator` of its size.
+  Outcome decode(std::span<const std::byte> bytes, const penstock::Box& box, bool to_end = false, bool gray = false,
+                 int denominator = 1);
   // Decodes the whole image, to its end.
   Outcome decode(std::span<const std::byte> bytes);
 
@@ -40,6 +42,9 @@ struct RandomJpeg {
   std::string text;  // what it is
 };
 RandomJpeg random_jpeg(Numbers& numbers, std::int32_t longest);
+
+// The image at 1 / `denominator` of its size.
+penstock::ImageShape shape_at(penstock::ImageShape shape, int denominator);
 
 // A part of it, or all.
 penstock::Box random_box(Numbers& numbers, penstock::ImageShape shape);
