@@ -23,7 +23,8 @@ template <int Shift, int Bits = 13>
 HWY_INLINE Halves scaled(Words x) {
   const Ints round = hn::Set(ints, 1 << (Shift - 1));
   const Words zero = hn::Zero(words);
-  const auto wide = [&](Words at_top) HWY_ATTR { return hn::Add(hn::ShiftRight<16 - Bits>(hn::BitCast(ints, at_top)), round); };
+  const auto wide = [&](Words at_top)
+                        HWY_ATTR { return hn::Add(hn::ShiftRight<16 - Bits>(hn::BitCast(ints, at_top)), round); };
   return {wide(hn::InterleaveLower(words, zero, x)), wide(hn::InterleaveUpper(words, zero, x))};
 }
 
@@ -46,12 +47,9 @@ HWY_INLINE Words load_row(const Together& t, const std::int16_t* quantization, i
   return hn::Mul(load_blocks(at), hn::LoadDup128(words, quantization + 8 * row));
 }
 
-// Returns lanes that are not 0 if libjpeg's version may make different bits. On x86, libjpeg has a shortcut for blocks
-// in which only the first row is not 0. The shortcut multiplies that row by 4 mod 2^16, and does not saturate. On other
-// CPUs, libjpeg's values may wrap if the sum of a column's absolute values is above `largest_column`.
+// Returns lanes that are not 0 if the sum of a column's absolute values is above `largest_column`.
 template <int Rows>
-HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
-  if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
+HWY_INLINE Words above_largest_column(const Words (&x)[8]) {
   Words sum = hn::Zero(words);
   for (int row = 0; row < Rows; ++row)
     sum = hn::SaturatedAdd(sum, hn::Max(x[row], hn::SaturatedSub(hn::Zero(words), x[row])));

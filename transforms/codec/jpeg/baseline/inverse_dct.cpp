@@ -161,6 +161,15 @@ HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), 6, t);
 }
 
+// Returns lanes that are not 0 if libjpeg's version may make different bits. On x86, libjpeg has a shortcut for blocks
+// in which only the first row is not 0. The shortcut multiplies that row by 4 mod 2^16, and does not saturate. On other
+// CPUs, libjpeg's values may wrap.
+template <int Rows>
+HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
+  if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
+  return above_largest_column<Rows>(x);
+}
+
 // Transforms blocks, and stores their values. Returns beyond_libjpeg() of the blocks.
 HWY_NOINLINE Words transform_whole(const Together& t, const std::int16_t* quantization) {
   Words x[8];

@@ -37,6 +37,13 @@ void transform(std::int16_t* x, int step) {
   }
 }
 
+// Returns whether it is certain that libjpeg's version makes the same bits from these coefficients, which were
+// multiplied by the quantization.
+bool is_usual(const std::int16_t (&x)[64]) {
+  if constexpr (passes_saturate) return std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
+  return has_usual_columns(x);
+}
+
 // Transforms a block. Returns is_usual() of its coefficients.
 bool transform_block(const Block& block, const std::int16_t* quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   std::int16_t x[64];
@@ -53,8 +60,7 @@ bool transform_block(const Block& block, const std::int16_t* quantization, std::
 
 }  // namespace
 
-bool is_usual(const std::int16_t (&x)[64]) {
-  if constexpr (passes_saturate) return std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
+bool has_usual_columns(const std::int16_t (&x)[64]) {
   for (int column = 0; column < 8; ++column) {
     int sum = 0;
     for (int row = 0; row < 8; ++row) sum += std::abs(int{x[8 * row + column]});

@@ -44,14 +44,15 @@ bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t
   return value == static_cast<std::int16_t>(value * 4) >> 2;
 }
 
-// Returns whether it is certain that libjpeg's version makes the same bits from these coefficients, which were
-// multiplied by the quantization.
-bool is_usual(const std::int16_t (&x)[64]);
+// Returns whether no column of coefficients, which were multiplied by the quantization, has a sum of absolute values
+// above `largest_column`.
+bool has_usual_columns(const std::int16_t (&x)[64]);
 
 bool inverse_dct_plain(const BlocksToValues& job);
 
 // Inverse DCTs of size 4 and 2 make the values that a block of 8 x 8 has, shrunk. They leave out coefficients of high
-// frequencies. The factors of the odd coefficients are the sums of the whole transform's.
+// frequencies. libjpeg's versions differ in where they saturate or wrap, also on x86. So blocks without
+// has_usual_columns() are always left to it. The factors of the odd coefficients are the sums of the whole transform's.
 namespace reduced {
 
 // The first pass leaves two bits of fraction, like in the whole transform. The factors of size 4 are doubled, and those

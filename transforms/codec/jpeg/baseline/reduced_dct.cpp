@@ -49,10 +49,11 @@ HWY_INLINE void store_squares(Bytes values, const Together& t) {
   if constexpr (I + 1 < blocks_together) store_squares<Size, I + 1>(values, t);
 }
 
+// Transforms blocks, and stores their values. Returns above_largest_column().
 HWY_NOINLINE Words transform_to_4(const Together& t, const std::int16_t* quantization) {
   Words x[8];
   for (int row = 0; row < 8; ++row) x[row] = load_row(t, quantization, row);
-  const Words beyond = beyond_libjpeg<8>(x);
+  const Words beyond = above_largest_column<8>(x);
   Words rows[4];
   {
     const Halves dc = scaled<columns_shift_4, 14>(x[0]), even = products<c1847, -c0765>(x[2], x[6]);
@@ -81,11 +82,12 @@ HWY_NOINLINE Words transform_to_4(const Together& t, const std::int16_t* quantiz
   return beyond;
 }
 
+// Does the same as transform_to_4() for a quarter of the values.
 HWY_NOINLINE Words transform_to_2(const Together& t, const std::int16_t* quantization) {
   // Coefficients 2, 4 and 6 count for nothing, but libjpeg looks at all.
   Words x[8];
   for (int row = 0; row < 8; ++row) x[row] = load_row(t, quantization, row);
-  const Words beyond = beyond_libjpeg<8>(x);
+  const Words beyond = above_largest_column<8>(x);
   const Halves dc = scaled<columns_shift_2, 15>(x[0]),
                odd = products<two_1, two_3>(x[1], x[3]) + products<two_5, two_7>(x[5], x[7]);
   const Words upper = descaled<columns_shift_2>(dc + odd), lower = descaled<columns_shift_2>(dc - odd);

@@ -44,7 +44,7 @@ void make_two(const Line& x, std::int16_t (&out)[2]) {
   out[1] = descaled<Shift>(dc - odd);
 }
 
-// Transforms the columns, then the rows, by functions that make Size values of eight. Returns is_usual().
+// Transforms the columns, then the rows, by functions that make Size values of eight. Returns has_usual_columns().
 template <int Size>
 bool transform_block(const Block& block, const std::int16_t* quantization, std::uint8_t* to, std::ptrdiff_t stride,
                      void (*column)(const Line&, std::int16_t (&)[Size]),
@@ -60,7 +60,7 @@ bool transform_block(const Block& block, const std::int16_t* quantization, std::
     for (int k = 0; k < Size; ++k)
       to[y * stride + k] = static_cast<std::uint8_t>(std::clamp(int{out[k]}, -128, 127) + 128);
   }
-  return is_usual(x);
+  return has_usual_columns(x);
 }
 
 template <int Size>

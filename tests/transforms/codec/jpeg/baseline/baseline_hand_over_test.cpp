@@ -159,6 +159,36 @@ TEST_CASE("coefficients beyond libjpeg's shortcuts are left to it") {
   }
 }
 
+TEST_CASE("coefficients of any size have libjpeg's pixels in reduced images, or are left to it") {
+  Numbers numbers(12);
+  Core core;
+  for (const int denominator : {1, 2, 4, 8}) {
+    int equal = 0, left = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const int largest = numbers.from(1, numbers.coin() ? 60 : 1023), step = numbers.from(1, numbers.coin() ? 20 : 255);
+      const int many = numbers.from(0, 63);
+      const Bytes file = of_blocks(6, step, [&](int, JCOEF* block) {
+        block[0] = static_cast<JCOEF>(numbers.from(-largest, largest));
+        for (int k = 0; k < many; ++k)
+          block[numbers.from(1, 63)] = static_cast<JCOEF>(numbers.from(-largest, largest));
+      });
+      const Box all{0, 0, 8 / denominator, 48 / denominator};
+      const Outcome outcome = core.decode(file, all, true, false, denominator);
+      INFO("at 1/" << denominator << ", file " << i << ", up to " << largest << " x " << step);
+      if (outcome.reason) {
+        REQUIRE(outcome.reason == HandOverReason::range);
+        ++left;
+        continue;
+      }
+      REQUIRE(outcome.pixels);
+      REQUIRE(*outcome.pixels == plain_crop(file, all, false, true, denominator));
+      ++equal;
+    }
+    CHECK(equal > 500);
+    CHECK(left > 100);
+  }
+}
+
 TEST_CASE("first coefficients that leave 16 bits are left to libjpeg, also where they are passed over") {
   // Differences of 1000 and -1000 in turn. A block takes 12 bits: a code of 1 bit, 10 bits, and 1 bit for its end.
   constexpr int blocks = 70;
