@@ -211,6 +211,24 @@ std::vector<std::uint8_t> Pictures::pixels(std::uint64_t i, double sigma) const 
   return picture;
 }
 
+std::vector<std::byte> Pictures::large_jpeg(std::uint64_t i) const {
+  constexpr ImageShape large{3000, 4000, 3};
+  constexpr std::ptrdiff_t stride = std::ptrdiff_t{large.width} * large.channels;
+  Photograph from{picture_size, {}};
+  if (photographs_.empty())
+    from.pixels = made_up(i);
+  else
+    from = photographs_[static_cast<std::size_t>(i) % photographs_.size()];
+  ImageOp op({from.size.height, from.size.width, 3});
+  op.resize(large.size());
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(stride) * large.height);
+  OnePicture scratch;
+  image_executor().run({from.pixels.data(), std::ptrdiff_t{from.size.width} * 3, op.source}, op,
+                       reinterpret_cast<std::byte*>(pixels.data()), scratch);
+  add_noise(pixels, 4, rng_of(i, 4));
+  return encode_jpeg({pixels.data(), stride, large}, {.quality = 90, .subsampling = 420});
+}
+
 std::vector<std::byte> Pictures::jpeg(std::uint64_t i, int quality, double sigma) const {
   const std::vector<std::uint8_t> picture = this->pixels(i, sigma);
   const Pixels pixels{picture.data(), static_cast<std::ptrdiff_t>(row_bytes), {height, width, 3}};

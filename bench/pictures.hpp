@@ -29,6 +29,8 @@ class Pictures {
 
   // Returns the pixels of picture i as RGB, row by row, with added noise of standard deviation `sigma`.
   std::vector<std::uint8_t> pixels(std::uint64_t i, double sigma) const;
+  // Returns picture i enlarged to 4,000 x 3,000, with noise as cameras make it, as a JPEG with 4:2:0 and quality 90.
+  std::vector<std::byte> large_jpeg(std::uint64_t i) const;
   // Returns picture i as a JPEG with 4:2:0 and `quality`.
   std::vector<std::byte> jpeg(std::uint64_t i, int quality, double sigma) const;
 

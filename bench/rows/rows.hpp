@@ -27,6 +27,8 @@ Row jpeg_seekable_noisy(const RowSpec& spec, const Settings& settings);
 Row jpeg_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
 Row jpeg_decode_noisy(const RowSpec& spec, const Settings& settings);
 Row jpeg_decode_own_tables(const RowSpec& spec, const Settings& settings);
+Row jpeg_scaled(const RowSpec& spec, const Settings& settings);
+Row jpeg_scaled_random(const RowSpec& spec, const Settings& settings);
 Row png_photo(const RowSpec& spec, const Settings& settings);
 Row png_tile(const RowSpec& spec, const Settings& settings);
 Row png_mask(const RowSpec& spec, const Settings& settings);
