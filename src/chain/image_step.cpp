@@ -32,6 +32,7 @@ std::string ImageStep::describe(const CheckOptions& check) const {
   if (decoder != nullptr && check.fold && !stages.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
                          : "; only the region that is needed is decoded, " + decoder->damage_elsewhere();
+  if (decoder != nullptr && !decoder->scaling().empty()) text += "; " + decoder->scaling();
   text += resampling();
   if (std::ranges::any_of(stages, [](const FoldStage& stage) { return stage.draw == FoldStage::Draw::follow; }))
     text += "; draws are those of the first field";

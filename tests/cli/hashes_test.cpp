@@ -74,7 +74,7 @@ std::string draw_stages(Draw& draw, const std::string& store) {
   } else {
     if (hdf5) add("drop_fields key");
     if (draw.below(6) == 0) add("check fold=false");
-    add(draw.of({"decode_image", "decode_jpeg", "decode_jpeg color=gray"}));
+    add(draw.of({"decode_image", "decode_image scale=fit", "decode_jpeg", "decode_jpeg color=gray"}));
     if (draw.below(4) == 0) add(draw.of({"random_flip_vertical", "rot90", "random_rot90", "flip_horizontal"}));
     if (draw.below(4) == 0) add("resize_short 40");
     add(draw.of({"random_resized_crop 24 scale=0.3,1", "center_crop 32", "random_crop 30x20 padding=4", "resize 20x28",

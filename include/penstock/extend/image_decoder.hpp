@@ -81,6 +81,9 @@ class PENSTOCK_API ImageDecoder {
   virtual std::string damage_elsewhere() const {
     return "damage elsewhere is left to the source's checksum, if it has one";
   }
+  /// Returns, for plan(), at which size images are decoded, like "decoded at 1/8 of the size". Returns an empty text if
+  /// that is always the full size.
+  virtual std::string scaling() const { return ""; }
   /// Whether decodings may decode a reduced image if a resize follows. The decoder then can't stand after `batch`.
   virtual bool reduces() const { return false; }
   /// Returns a new decoding, for one runner.

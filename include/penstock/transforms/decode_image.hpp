@@ -26,6 +26,8 @@ struct DecodeImageOptions {
   };
   /// Which channels the result has.
   Color color = rgb;
+  /// JPEG: at which size the image is decoded. PNGs are always decoded in full.
+  JpegOptions::Scale scale = JpegOptions::Scale::full;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;  ///< JPEG: an image with more scans than this is refused
@@ -35,8 +37,6 @@ struct DecodeImageOptions {
   /// JPEG: if true, the image is turned and mirrored as its Exif data says; if false, it stays as stored. Exif data of
   /// a PNG is never read.
   bool apply_orientation = false;
-  /// JPEG: at which size the image is decoded. PNGs are always decoded in full.
-  JpegOptions::Scale scale = JpegOptions::Scale::full;
   /// u8 or u16. With u16, 16-bit values stay as they are, and other values, also those of JPEGs, are multiplied by 257.
   /// Values of `labels` are never multiplied.
   DType dtype = DType::u8;

@@ -23,16 +23,17 @@ struct JpegOptions {
   };
   /// Which channels the result has.
   Color color = rgb;
-  /// At which size the image is decoded. A reduced image is made of fewer coefficients, in a fraction of the time, and
-  /// has libjpeg's pixels at that size. It is close to the whole image shrunk, but not the same.
+  /// At which size images are decoded. A reduced image takes less time, and has libjpeg's pixels at that size. These
+  /// are close to those of the whole image shrunk, but not the same.
   enum class Scale : std::uint8_t {
     full,     ///< all pixels
-    half,     ///< half of the width and height, rounded up
-    quarter,  ///< a quarter
-    eighth,   ///< an eighth
-    /// What the image stages that follow allow. If they resize the image or a part of it with the linear filter, this
-    /// part is decoded at the smallest of the four sizes at which it is at least as high and as wide as the result. All
-    /// other images are decoded in full. Stages see the full size, and draw the same as with `full`.
+    half,     ///< half of the height and width, rounded up; the stages that follow see an image of this size
+    quarter,  ///< a quarter, likewise
+    eighth,   ///< an eighth, likewise
+    /// As small as the image stages that follow allow. The stages see the full size, and draw the same as with `full`.
+    /// The part of an image that they resize is decoded at the smallest of the four sizes that has at least as many rows
+    /// and columns as the result. An image is decoded in full if a stage other than crops and flips comes before the
+    /// resize.
     fit,
   };
   /// At which size the image is decoded.
@@ -72,8 +73,8 @@ struct JpegOptions {
   /// images that the GPU could decode. Draws with the pipeline's seed choose the images for the threads.
   double host_share = 0;
   /// What happens to a loader with `decode_jpeg` after `batch` if its GPU has no engine for JPEGs, or nvJPEG is not
-  /// installed. The option has no effect if no image would go to an engine: if `color` is not `rgb`, if `host_share` is
-  /// 1, or with `check({.verify = true})`. Fingerprints do not depend on this option.
+  /// installed. The option has no effect if no image would go to an engine: if `color` is not `rgb`, `scale` is not
+  /// `full`, `host_share` is 1, or with `check({.verify = true})`. Fingerprints do not depend on this option.
   enum class WithoutEngine : std::uint8_t {
     error,  ///< the loader is refused
     host,   ///< the loader's threads decode
@@ -105,7 +106,8 @@ PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 /// After this stage, `encode_jpeg` with `keep_stored` can copy the file instead of encoding the image. `encode_jpeg`
 /// lists the conditions.
 ///
-/// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, engines for
+/// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. `scale = fit` is
+/// unsupported there. On a GPU, engines for
 /// JPEGs decode the images that they can decode, and the loader's threads decode the other images. On other devices,
 /// the loader's threads decode all images. Data-centre GPUs since Ampere have engines. Penstock uses the engines
 /// through nvJPEG, and looks for nvJPEG at run time. An engine takes an image if all of these are true:
@@ -113,7 +115,7 @@ PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 /// - The image is grey, or its three components are YCbCr.
 /// - Chroma is 4:4:4, or, if the image is wider than 4 pixels, 4:2:2 or 4:2:0.
 /// - The sides are at most 8,192 pixels, and no orientation is applied.
-/// - `color` is `rgb`.
+/// - `color` is `rgb`, and `scale` is `full`.
 ///
 /// If chroma is upsampled, about one value in ten thousand from an engine differs by 1 from libjpeg's. All other values
 /// are the same. An engine does not notice damage inside the scan. So with `check({.verify = true})`, the loader's

@@ -51,7 +51,8 @@ struct EncodeJpegStageOptions {
 ///   `decode_image` decoded it from a JPEG.
 /// - The image was decoded to u8, with `color` = `rgb` or `as_stored`. A grey image may also have been decoded with
 ///   `gray`.
-/// - The image does not have four inks. It was decoded without `accept_warnings`, and no orientation was applied.
+/// - The image does not have four inks. It was decoded without `accept_warnings`, and no orientation was applied. Its
+///   `scale` was `full` or `fit`.
 /// - The image has at most 2^28 pixels. If it was decoded with a higher `max_pixels` or `max_scans` than the default,
 ///   it has only one scan.
 /// - No stage in between changed it. A crop of the whole image, a `random_flip` that did not flip, and a `filter` or

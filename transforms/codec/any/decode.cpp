@@ -188,6 +188,10 @@ class Decoder final : public ImageDecoder {
     return "damage elsewhere is found by a PNG's check sums, and in a JPEG left to the source's checksum, if it has "
            "one";
   }
+  std::string scaling() const override {
+    const std::string of_jpegs = jpeg_ != nullptr ? jpeg_->scaling() : "";
+    return of_jpegs.empty() ? "" : "JPEGs are " + of_jpegs;
+  }
   bool reduces() const override { return jpeg_ != nullptr && jpeg_->reduces(); }
   std::unique_ptr<ImageDecoding> start() const override {
     return std::make_unique<Decoding>(jpeg_, png_, options_.dtype);

@@ -124,6 +124,11 @@ class Decoder final : public ImageDecoder {
   std::int64_t channels() const override {
     return options_.color == JpegOptions::rgb ? 3 : options_.color == JpegOptions::gray ? 1 : dynamic;
   }
+  std::string scaling() const override {
+    if (options_.scale == JpegOptions::Scale::full) return "";
+    if (reduces()) return "decoded at 1/2, 1/4 or 1/8 of the size where a resize needs no more pixels";
+    return "decoded at 1/" + std::to_string(jpeg::denominator_of(options_.scale)) + " of the size";
+  }
   bool reduces() const override { return options_.scale == JpegOptions::Scale::fit; }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
   std::unique_ptr<BatchDecoding> start_batches(Device device) const override {

@@ -7,6 +7,7 @@
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/image.hpp>
 
@@ -292,6 +293,34 @@ TEST_CASE("a palette that becomes grey is told by the report, and by the plan wh
   CHECK_FALSE(has(notes_of(cropped(grey_masks) | ps::batch(4)), "palette"));
   // In pictures the colours of a palette are what is wanted.
   CHECK_FALSE(has((gray | ps::random_crop("image", {16, 16})).plan(), "palette"));
+}
+
+TEST_CASE("decode_image decodes JPEGs at the same scales as decode_jpeg, and PNGs in full") {
+  const Encoded source = mixed();
+  using Scale = ps::JpegOptions::Scale;
+  for (const Scale scale : {Scale::half, Scale::quarter, Scale::eighth, Scale::fit}) {
+    const auto image = ps::any_image_decoder({.scale = scale})->start(),
+               jpeg = ps::jpeg_decoder({.scale = scale})->start(), png = ps::png_decoder()->start();
+    for (const Bytes& file : source.files) {
+      TestScratch scratch;
+      ps::ImageDecoding& alone = is_png(file) ? *png : *jpeg;
+      const ps::ImageShape shape = alone.open(file);
+      REQUIRE(image->open(file) == shape);
+      const ps::Box all{0, 0, shape.height, shape.width};
+      CHECK(copied(image->decode(all, true, nullptr, scratch)) == copied(alone.decode(all, true, nullptr, scratch)));
+    }
+  }
+  const auto shrunk = [&](const ps::Stage& decode) {
+    Encoded one;
+    one.files = {source.files[4]};
+    return all_bytes(ps::from(one) | decode | ps::random_resized_crop("image", {6, 6}) | ps::batch(1));
+  };
+  REQUIRE_FALSE(is_png(source.files[4]));
+  CHECK(shrunk(ps::decode_image("image", {.scale = Scale::fit})) ==
+        shrunk(ps::decode_jpeg("image", {.scale = Scale::fit})));
+  CHECK(shrunk(ps::decode_image("image", {.scale = Scale::fit})) != shrunk(ps::decode_image("image")));
+  const ps::Pipeline packed = ps::from(source) | ps::ragged("image") | ps::batch(2);
+  CHECK_THROWS_AS(packed | ps::decode_image("image", {.scale = Scale::fit}), ps::Error);
 }
 
 TEST_CASE("labels that are named as a picture are refused, and how each field is resampled is told") {
