@@ -31,9 +31,9 @@ struct JpegOptions {
     quarter,  ///< a quarter, likewise
     eighth,   ///< an eighth, likewise
     /// As small as the image stages that follow allow. The stages see the full size, and draw the same as with `full`.
-    /// The part of an image that they resize is decoded at the smallest of the four sizes that has at least as many rows
-    /// and columns as the result. An image is decoded in full if a stage other than crops and flips comes before the
-    /// resize.
+    /// The part of an image that they resize is decoded at the smallest of the four sizes that has at least as many
+    /// rows and columns as the result. An image is decoded in full if a stage other than crops and flips comes before
+    /// the resize.
     fit,
   };
   /// At which size the image is decoded.

@@ -165,12 +165,12 @@ TEST_CASE("coefficients of any size have libjpeg's pixels in reduced images, or 
   for (const int denominator : {1, 2, 4, 8}) {
     int equal = 0, left = 0;
     for (int i = 0; i < 2000; ++i) {
-      const int largest = numbers.from(1, numbers.coin() ? 60 : 1023), step = numbers.from(1, numbers.coin() ? 20 : 255);
+      const int largest = numbers.from(1, numbers.coin() ? 60 : 1023),
+                step = numbers.from(1, numbers.coin() ? 20 : 255);
       const int many = numbers.from(0, 63);
       const Bytes file = of_blocks(6, step, [&](int, JCOEF* block) {
         block[0] = static_cast<JCOEF>(numbers.from(-largest, largest));
-        for (int k = 0; k < many; ++k)
-          block[numbers.from(1, 63)] = static_cast<JCOEF>(numbers.from(-largest, largest));
+        for (int k = 0; k < many; ++k) block[numbers.from(1, 63)] = static_cast<JCOEF>(numbers.from(-largest, largest));
       });
       const Box all{0, 0, 8 / denominator, 48 / denominator};
       const Outcome outcome = core.decode(file, all, true, false, denominator);

@@ -14,7 +14,8 @@ enum class PngOutcome {
   refused,         // before any pixel is looked at
   handed_over,     // to libpng
   same,            // decoded at once, to libpng's pixels
-  zlib_is_strict,  // zlib refuses the stream's codes; its check sum is right, and compressed anew it has the same pixels
+  zlib_is_strict,  // zlib refuses the stream's codes; its check sum is right, and compressed again it has the same
+                   // pixels
   broken,          // the rule is
 };
 
