@@ -122,19 +122,19 @@ void arrange_pixels(int stored_channels, int channels, const TransparentColor& t
 
 }  // namespace
 
-TransparentColor transparent_color(std::span<const std::byte> encoded, const Layout& layout) {
+bool read_transparent_color(std::span<const std::byte> encoded, const Layout& layout, TransparentColor& color) {
   const Header& header = layout.header();
-  TransparentColor color;
-  if (!layout.keeps_alpha() || !header.transparency || header.color == palette) return color;
+  color = {};
+  if (!layout.keeps_alpha() || !header.transparency || header.color == palette) return true;
   color.set = true;
   const auto* const data = reinterpret_cast<const std::uint8_t*>(encoded.data() + header.transparency_at);
-  // Of smaller values libpng takes the low bits.
   const int most = (1 << header.depth) - 1;
   for (int c = 0; c < header.channels(); ++c) {
-    const int value = big_endian(data + 2 * c) & most;
+    const int value = big_endian(data + 2 * c);
+    if (value > most) return false;
     color.values[c] = static_cast<std::uint16_t>(header.depth < 8 ? value * (255 / most) : value);
   }
-  return color;
+  return true;
 }
 
 void make_row(const Layout& layout, const TransparentColor& transparent, const std::uint8_t* stored, std::int32_t width,

@@ -141,8 +141,7 @@ bool WholeImage::decode(std::span<const std::byte> encoded, const Layout& layout
   // libpng inflates only the rows down to the box's end.
   if (!to_the_end && 4 * rows < header.height) return false;
   if (to_the_end && header.end_bytes != 0) return false;
-  if (!read_palette(encoded, layout, palette_)) return false;
-  transparent_ = transparent_color(encoded, layout);
+  if (!read_palette(encoded, layout, palette_) || !read_transparent_color(encoded, layout, transparent_)) return false;
   const std::uint64_t bytes = inflated_bytes(header);
   Memory memory{};
   if (bytes > max_bytes || header.bytes > max_bytes ||

@@ -129,7 +129,7 @@ PngFile random_file(Numbers& numbers, std::uint64_t seed, Size& size) {
 void change(PngFile& file, Numbers& numbers) {
   std::vector<std::uint8_t> stream = stream_of(file);
   const auto any = [&](std::size_t count) { return static_cast<std::size_t>(numbers.below(static_cast<int>(count))); };
-  switch (numbers.below(9)) {
+  switch (numbers.below(10)) {
     case 0:  // a bit of the stream
       stream[any(stream.size())] ^= static_cast<std::uint8_t>(1 << numbers.below(8));
       break;
@@ -163,6 +163,12 @@ void change(PngFile& file, Numbers& numbers) {
     case 7:  // a smaller window than distances need
       declare_window(stream, static_cast<unsigned>(numbers.below(9)));
       break;
+    case 8: {  // a byte of another chunk
+      PngFile::Chunk& chunk = file.chunks[any(file.chunks.size())];
+      if (chunk.type == "IDAT" || chunk.type == "IHDR" || chunk.data.empty()) break;
+      chunk.data[any(chunk.data.size())] = static_cast<std::uint8_t>(numbers.next());
+      break;
+    }
     default: {  // a chunk's length
       PngFile::Chunk& chunk = file.chunks[any(file.chunks.size())];
       if (chunk.type == "IDAT" || chunk.type == "IHDR") break;
@@ -230,7 +236,33 @@ TEST_CASE("a distance that leaves the window that a PNG declares is libpng's to 
     declare_window(stream, bits);
     CAPTURE(bits);
     CHECK(outcome() == PngOutcome::handed_over);
+    // A row of as many bytes as the window, and of one more.
+    for (const std::int32_t more : {0, 1}) {
+      const std::int32_t width = (256 << bits) - 1 + more;
+      PngFile row({.color = 0}, {1, width}, 5);
+      std::vector<std::uint8_t> of_row = deflated(inflated(stream_of(row)), 6, 15, Z_DEFAULT_STRATEGY);
+      declare_window(of_row, bits);
+      put_stream(row, of_row, 1);
+      CHECK(check_png_rule(row.bytes(), {.color = PngOptions::gray}, {0, 0, 1, width}, true, what) ==
+            (more == 0 ? PngOutcome::same : PngOutcome::handed_over));
+    }
   }
+}
+
+TEST_CASE("transparent colours with bits above the depth are libpng's to judge") {
+  std::string what;
+  for (const int color : {0, 2})
+    for (const int depth : {1, 2, 4, 8, 16}) {
+      if (color == 2 && depth < 8) continue;
+      PngFile file({.color = color, .depth = depth, .transparency = true}, {9, 7}, 3);
+      for (const bool changed : {false, true}) {
+        for (PngFile::Chunk& chunk : file.chunks)
+          if (changed && chunk.type == "tRNS") chunk.data[0] = static_cast<std::uint8_t>(chunk.data[0] ^ 0x80);
+        CAPTURE(color, depth, changed, what);
+        CHECK(check_png_rule(file.bytes(), {.color = PngOptions::as_stored, .high_byte = true}, {0, 0, 9, 7}, true,
+                             what) == (changed && depth < 16 ? PngOutcome::handed_over : PngOutcome::same));
+      }
+    }
 }
 
 TEST_CASE("codes that zlib refuses and the stream's sum bears out have the pixels that were compressed") {
