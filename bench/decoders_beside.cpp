@@ -18,6 +18,7 @@ void note_decoders_beside(Row& row, const Settings& settings, const std::string&
     return;
   }
   const std::filesystem::path folder = settings.data / "decoders" / row.spec.name;
+  std::filesystem::remove_all(folder);  // of a run that failed
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::ofstream file(folder / fmt::format("{:03}{}", i, suffix), std::ios::binary);

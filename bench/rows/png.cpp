@@ -99,7 +99,7 @@ Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& f
   for (const auto& file : files) bytes += file.size();
   row.notes.push_back(std::to_string(files.size()) + " files, " + std::to_string(bytes / files.size()) + " bytes each");
   note_decoders_beside(row, settings, "pixels", files, ".png");
-  if (checksum == 1) row.notes.push_back("all pictures are black?");
+  if (checksum == 0) row.notes.push_back("all pictures are black?");
   return row;
 }
 

@@ -66,6 +66,8 @@ class Fold {
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
     }
     op_ = next;
+    // The first resize decides, also if it changes nothing of this image.
+    if (stage.model->resamples() && !op_.resamples()) reducing_ = nullptr;
     untouched_ = untouched_ && is_identity();
     check_bytes(op_.shape(), size_of(op_.result_dtype()));
   }
@@ -78,7 +80,10 @@ class Fold {
     // A file that is kept unchanged need not be decoded. With `verify` it is decoded nevertheless, so that damage in
     // the file is an error.
     if (check_.verify) settle();
-    if (untouched_ && take(encoding)) return;
+    if (untouched_ && take(encoding)) {
+      reducing_ = nullptr;  // as where the file is made of pixels
+      return;
+    }
     settle();
     FilePieces file(run_.arena, check_.max_sample_bytes);
     ask([&] { encoding.encoder->encode(pixels_, file, run_.arena); });
@@ -87,7 +92,6 @@ class Fold {
 
   // Makes the field's value from the image.
   void finish() {
-    if (!check_.fold && encoded_ != nullptr && !op_.plain()) flush();
     const DType dtype = op_.result_dtype();
     const Field& field = step_.schema[step_.slot];
     const Shape shape = op_.tensor_shape();

@@ -32,7 +32,9 @@ std::string ImageStep::describe(const CheckOptions& check) const {
   if (decoder != nullptr && check.fold && !stages.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
                          : "; only the region that is needed is decoded, " + decoder->damage_elsewhere();
-  if (decoder != nullptr && !decoder->scaling().empty()) text += "; " + decoder->scaling();
+  if (decoder != nullptr && !decoder->scaling().empty())
+    text += decoder->reduces() && !interpolates() ? "; decoded in full, as no resize follows in this operation"
+                                                  : "; " + decoder->scaling();
   text += resampling();
   if (std::ranges::any_of(stages, [](const FoldStage& stage) { return stage.draw == FoldStage::Draw::follow; }))
     text += "; draws are those of the first field";
@@ -59,9 +61,13 @@ std::string ImageStep::encoding(const CheckOptions& check) const {
   return text;
 }
 
-std::string ImageStep::resampling() const {
-  const bool interpolated = std::ranges::any_of(
+bool ImageStep::interpolates() const noexcept {
+  return std::ranges::any_of(
       stages, [](const FoldStage& stage) { return stage.filter == Filter::linear && stage.model->resamples(); });
+}
+
+std::string ImageStep::resampling() const {
+  const bool interpolated = interpolates();
   return std::string(interpolated ? "; resampled by interpolation" : "") +
          (takes_mask() ? interpolated ? ", and by nearest" : "; resampled by nearest" : "");
 }

@@ -77,6 +77,7 @@ class ImageStep final : public Step {
 
  private:
   bool makes_slot(std::size_t of) const noexcept;
+  bool interpolates() const noexcept;
   bool takes_mask() const noexcept;
   std::string resampling() const;
   std::string encoding(const CheckOptions& check) const;

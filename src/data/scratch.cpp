@@ -60,25 +60,33 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
     used = 0;
   }
   if (current == blocks_.size()) {
-    if (before == 0) {  // unused small blocks must not take the room of a larger one
-      free_blocks();
-      current = current_ = used_ = 0;
-    }
-    if (need > limit_ || capacity_ > limit_ - need)
+    // Unused small blocks must not take the room of a larger one.
+    const std::size_t kept = before == 0 ? 0 : capacity_;
+    if (need > limit_ || kept > limit_ - need)
       throw Error(Errc::out_of_memory,
                   "a sample needs " + std::to_string(before + need) +
                       " bytes of working memory, but the byte budget leaves " + std::to_string(limit_) +
                       " a runner; raise `max_memory_bytes`, or lower `threads`, `depth` or the batch size");
+    if (before == 0) {
+      free_blocks();
+      current = current_ = used_ = 0;
+    }
     add_block(std::max(need, std::min(min_block_, limit_ - capacity_)));
   }
-  std::byte* out = blocks_[current].data + used;
+  before_last_ = mark();
+  last_ = blocks_[current].data + used;
   current_ = current;
   used_ = used + need;
   peak_ = std::max(peak_, in_use());
-  return out;
+  return last_;
+}
+
+void ScratchArena::give_back(std::byte* piece) noexcept {
+  if (piece != nullptr && piece == last_) rewind(before_last_);
 }
 
 void ScratchArena::reset() {
+  last_ = nullptr;
   if (blocks_.size() > 1) {
     const std::size_t bytes = capacity_;
     free_blocks();
@@ -90,6 +98,7 @@ void ScratchArena::reset() {
 }
 
 void ScratchArena::swap_memory(ScratchArena& other) noexcept {
+  last_ = other.last_ = nullptr;
   blocks_.swap(other.blocks_);
   std::swap(current_, other.current_);
   std::swap(used_, other.used_);
@@ -105,6 +114,7 @@ bool ScratchArena::holds(const std::byte* data) const noexcept {
 }
 
 void ScratchArena::rewind(Mark mark) noexcept {
+  last_ = nullptr;
   current_ = mark.block;
   used_ = mark.used;
 }

@@ -29,6 +29,7 @@ class ScratchArena final : public Scratch {
   ~ScratchArena() override;
 
   std::byte* allocate(std::size_t bytes) override;
+  void give_back(std::byte* piece) noexcept override;
   /// Frees everything that was handed out so far.
   void reset();
 
@@ -61,6 +62,8 @@ class ScratchArena final : public Scratch {
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;
+  std::byte* last_ = nullptr;  // the piece that was handed out last; null after anything else
+  Mark before_last_{};         // the mark before that
   std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_, min_block_;
 };
 

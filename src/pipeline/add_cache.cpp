@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/add_cache.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -19,7 +21,21 @@ namespace {
   throw Error(Errc::invalid_argument, std::move(cause)).with_stage(maker.label());
 }
 
+// Returns whether a resize after these stages may decide at which size the field's images are decoded.
+bool awaits_resize(const PipelineData& data, std::string field) {
+  for (auto stage = data.stages.rbegin(); stage != data.stages.rend(); ++stage) {
+    if (const std::optional<bool> awaits = stage->work->awaits_resize(field)) return *awaits;
+    field = std::string(stage->work->name_before(field));
+  }
+  return false;
+}
+
 void check(const PipelineData& data, const CacheMaker& maker, const CacheAllows& allows) {
+  for (const Field& field : data.schema)
+    if (awaits_resize(data, field.name))
+      refuse(maker, "the images of \"" + field.name +
+                        "\" are decoded at a size that the resize after them decides, and the cache would keep them in "
+                        "full: put the resize before the cache, or decode at a fixed size");
   if (data.cache) refuse(maker, "the pipeline has a cache already, " + data.cache->label + "; one is enough");
   if (data.source->is_stream())
     refuse(maker, "a stream's records have no numbers to keep them by, and come in its own order in any case");

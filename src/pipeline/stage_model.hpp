@@ -49,6 +49,11 @@ struct WorkStage : StageModel {
   virtual std::optional<bool> gives_labels(const std::string& field) const {
     return gives(field) ? std::optional(false) : std::nullopt;
   }
+  /// Returns whether a resize that follows may still decide at which size the field's images are decoded. Returns
+  /// nullopt if the stage does not change that.
+  virtual std::optional<bool> awaits_resize(const std::string& field) const {
+    return gives(field) ? std::optional(false) : std::nullopt;
+  }
   /// Returns the name that the field had before this stage.
   virtual const std::string& name_before(const std::string& name) const { return name; }
 };

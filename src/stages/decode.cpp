@@ -45,6 +45,9 @@ class DecodeStage final : public WorkStage {
   std::optional<bool> gives_labels(const std::string& field) const override {
     return field == field_ ? std::optional(decoder_->labels()) : std::nullopt;
   }
+  std::optional<bool> awaits_resize(const std::string& field) const override {
+    return field == field_ ? std::optional(decoder_->reduces()) : std::nullopt;
+  }
 
  private:
   void join_after_batch(PipelineBuilder& pipeline, const Field& in, const std::string& name,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -75,6 +76,10 @@ class ImageStage final : public WorkStage {
   }
   void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override {
     program.add_image(bound, fields_, model_, *executor_);
+  }
+  std::optional<bool> awaits_resize(const std::string& field) const override {
+    const bool takes = std::ranges::any_of(fields_, [&](const ImageField& of) { return of.name == field; });
+    return takes && model_->resamples() ? std::optional(false) : std::nullopt;
   }
   bool draws() const override { return model_->draws(); }
   bool versioned() const override { return model_->versioned(); }

@@ -62,6 +62,7 @@ class RenameStage final : public WorkStage {
   }
   bool gives(const std::string& field) const override { return field == to_; }
   std::optional<bool> gives_labels(const std::string&) const override { return std::nullopt; }
+  std::optional<bool> awaits_resize(const std::string&) const override { return std::nullopt; }
   const std::string& name_before(const std::string& name) const override { return name == to_ ? from_ : name; }
 
  private:

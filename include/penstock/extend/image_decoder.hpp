@@ -31,8 +31,8 @@ class PENSTOCK_API ImageDecoding : public EncodedImage {
   /// Whether a BatchDecoding of the same decoder takes the opened image.
   virtual bool for_batches() const { return false; }
   /// Returns the reduced image from which `box` of the opened image is to be resampled to `resized` by Filter::linear.
-  /// It has at least `resized` pixels of the box in each direction. By default, that is the image itself. Called only
-  /// if the decoder `reduces()`.
+  /// The height and width of the box, divided by `Reduction::by` and not rounded, must be at least those of `resized`.
+  /// By default, it is the image itself. Called only if the decoder `reduces()`.
   virtual Reduction reduction(const Box& /*box*/, Size /*resized*/) const { return {}; }
   /// Decodes `box` of a reduced image, in pixels of that image, which is inside it. `reduction` is one that
   /// `reduction()` returned for the opened image, and not the image itself. Otherwise like `decode`.

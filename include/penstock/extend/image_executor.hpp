@@ -18,6 +18,9 @@ class PENSTOCK_API Scratch {
   /// Returns memory that is aligned to 64 bytes, with undefined content.
   /// @throws Error(out_of_memory) above the runner's share of the byte budget.
   virtual std::byte* allocate(std::size_t bytes) = 0;
+  /// Tells that `piece`, which `allocate` returned last, is no longer used. Its memory may be returned again. Default:
+  /// the memory is kept until the runner has finished the stage.
+  virtual void give_back(std::byte* piece) noexcept { static_cast<void>(piece); }
 };
 
 /// Executes an ImageOp on pixels. `pixels` holds exactly `op.reduced_box()`, or the part of it that `op.needed()`

@@ -39,9 +39,10 @@ struct CacheOptions {
 /// Caches on disk are in <penstock/sources/lmdb_cache.hpp>.
 ///
 /// A pipeline has at most one cache. The stages before it must not draw (see `CacheAllows`) or change the number of
-/// samples. A `check` that changes which samples are bad must stand before the cache.
-/// The pipeline's batches, fingerprint and states are the same with and without the cache, unless `random` is allowed.
-/// In a map before the cache, `Context::place` has epoch 0 and the record's index.
+/// samples. The resize of an image that is decoded with `scale = fit` must be one of them. A `check` that changes which
+/// samples are bad must stand before the cache. The pipeline's batches, fingerprint and states are the same with and
+/// without the cache, unless `random` is allowed. In a map before the cache, `Context::place` has epoch 0 and the
+/// record's index.
 /// @throws Error(invalid_argument) if `max_bytes` is 0.
 /// @throws Error(invalid_argument) when the cache joins a pipeline, if a stage before it is not allowed there. The
 /// error names that stage.

@@ -47,7 +47,7 @@ struct DecodeImageOptions {
 
 /// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The first bytes of the data show which of the two
 /// formats it is. Image stages that follow fold into this stage. If this stage stands after `batch`, on a ragged
-/// field, the loader's threads decode.
+/// field, the loader's threads decode, and `scale` must not be `fit`.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Errors of decoding are of one sample: the
 /// errors of the two stages, and unsupported, with the first bytes, if the data begins like neither format.

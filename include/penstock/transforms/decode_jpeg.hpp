@@ -30,10 +30,10 @@ struct JpegOptions {
     half,     ///< half of the height and width, rounded up; the stages that follow see an image of this size
     quarter,  ///< a quarter, likewise
     eighth,   ///< an eighth, likewise
-    /// As small as the image stages that follow allow. The stages see the full size, and draw the same as with `full`.
-    /// The part of an image that they resize is decoded at the smallest of the four sizes that has at least as many
-    /// rows and columns as the result. An image is decoded in full if a stage other than crops and flips comes before
-    /// the resize.
+    /// As small as the first resize that follows allows. Stages see the full size, and draw the same as with `full`.
+    /// The part of the image that is resized is decoded at 1/8, 1/4 or 1/2 of its size. The first of these is taken at
+    /// which its height and width, not rounded, are at least those of the result. Only crops and flips may come before
+    /// the resize, and it must be linear; otherwise the image is decoded in full. A `cache` must come after the resize.
     fit,
   };
   /// At which size the image is decoded.
@@ -106,8 +106,7 @@ PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 /// After this stage, `encode_jpeg` with `keep_stored` can copy the file instead of encoding the image. `encode_jpeg`
 /// lists the conditions.
 ///
-/// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. `scale = fit` is
-/// unsupported there. On a GPU, engines for
+/// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, engines for
 /// JPEGs decode the images that they can decode, and the loader's threads decode the other images. On other devices,
 /// the loader's threads decode all images. Data-centre GPUs since Ampere have engines. Penstock uses the engines
 /// through nvJPEG, and looks for nvJPEG at run time. An engine takes an image if all of these are true:
@@ -120,7 +119,7 @@ PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 /// If chroma is upsampled, about one value in ten thousand from an engine differs by 1 from libjpeg's. All other values
 /// are the same. An engine does not notice damage inside the scan. So with `check({.verify = true})`, the loader's
 /// threads decode all images. If `decode_jpeg` stands after `batch`, an image stage that gives all images one size must
-/// follow.
+/// follow, and `scale` must not be `fit`.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). Errors of decoding are of one sample: corrupt (with
 /// the byte offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

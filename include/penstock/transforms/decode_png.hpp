@@ -42,8 +42,9 @@ struct PngOptions {
 /// Decodes PNG of every colour type, bit depth and interlacing, to 8 or 16 bits. Scales grey values of 1, 2 and 4 bits
 /// to 0..255, or to 0..65535, unless `color` is `labels`. Does not apply gamma, colour profiles or an orientation
 /// (eXIf). Image stages that follow decide which rows are decoded. An interlaced image is always decoded to its end.
-/// Pixels are the same as if the whole image were decoded. A runner needs working memory for all stored pixels of an
-/// image. Images with more than 64 MiB of them, or more than the runner may take, are decoded row by row, more slowly.
+/// Pixels are the same as if the whole image were decoded. While a runner decodes an image, it needs memory for all of
+/// its stored pixels, and twice that if the image is interlaced. Images with more than 64 MiB of stored pixels are
+/// decoded row by row, more slowly. So are images for which the runner has too little memory.
 ///
 /// The checksums of all chunks are always compared, so damage is noticed everywhere. A palette index without a colour
 /// is an error if its pixel is decoded. Bytes after the end chunk are ignored.

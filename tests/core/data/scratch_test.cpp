@@ -128,6 +128,30 @@ TEST_CASE("a piece for which scratch has no room changes nothing") {
   }
 }
 
+TEST_CASE("the piece that was handed out last can be given back") {
+  ScratchArena arena(1 << 20, 256);
+  std::byte* const first = arena.allocate(100);
+  std::memset(first, 1, 100);
+  for (const std::size_t bytes : {64, 1000, 500'000}) {  // in the same block, or in another one
+    std::byte* const piece = arena.allocate(bytes);
+    arena.give_back(piece);
+    CHECK(arena.allocate(bytes) == piece);
+    arena.give_back(piece);
+  }
+  std::byte* const large = arena.allocate(1'000'000);
+  arena.give_back(large);
+  std::byte* const a = arena.allocate(400'000);
+  std::byte* const b = arena.allocate(400'000);
+  arena.give_back(a);  // is not the last one
+  arena.give_back(nullptr);
+  CHECK(arena.allocate(64) != a);
+  CHECK(b != a);
+  CHECK(first[99] == std::byte{1});
+  arena.reset();
+  arena.give_back(b);
+  CHECK(arena.allocate(64) != nullptr);
+}
+
 TEST_CASE("whether a sample fits into limited scratch does not depend on those before it") {
   ScratchArena arena(10 << 20);
   for (int sample = 0; sample < 20; ++sample) {

@@ -135,6 +135,7 @@ Header check_chunks(std::span<const std::byte> encoded) {
       }
       pixels_seen = true;
       header.bytes += length;
+      header.longest = std::max(header.longest, length);
     } else if (name == type("IEND")) {
       header.end_bytes = length;
       break;

@@ -19,6 +19,7 @@ struct Header {
   bool interlaced = false;
   bool transparency = false;  // a tRNS chunk says which colours are transparent
   std::uint64_t bytes = 0;    // bytes of compressed pixels
+  std::uint32_t longest = 0;  // length of the longest chunk of them
   // Where the data of chunks are in the file, and their lengths. Those of the first pixel chunk, if there are several.
   std::size_t palette_at = 0, palette_bytes = 0, transparency_at = 0, transparency_bytes = 0, pixels_at = 0,
               first_pixels_bytes = 0;

@@ -15,8 +15,10 @@ namespace penstock::png {
 
 namespace {
 
-// Most bytes of inflated pixels. Runners keep this memory. libpng needs two rows.
-constexpr std::uint64_t max_bytes = std::uint64_t{64} << 20;
+// Most bytes of inflated pixels, and of all working memory. libpng needs memory for only two rows.
+constexpr std::uint64_t max_bytes = std::uint64_t{64} << 20, max_memory = 2 * max_bytes;
+// libpng refuses a chunk of pixels that is longer than this, and much longer than the pixels.
+constexpr std::uint64_t max_chunk = 8'000'000;
 
 // A part of the pixels that is stored as an image of its own: all of them, or each of the seven passes of Adam7 (PNG
 // specification, 8.2).
@@ -62,19 +64,19 @@ std::size_t undone_bytes(std::size_t row) { return (row + filter_margin + 63) / 
 // The rows of a pass, whose filters are undone one after another.
 class StoredRows {
  public:
-  // Number of rows of memory that the filters need.
-  static constexpr std::size_t working_rows = 1 + 2 * most_rows_together;
+  // Number of rows of memory that the filters of `height` rows need.
+  static std::size_t working_rows(std::uint32_t height) { return 1 + 2 * rows_in_turn(height); }
 
   // `bytes`: how many bytes of each row are needed, from its beginning. `stride` is from one row to the next. `undone`
-  // is memory for `working_rows` rows of undone_bytes(bytes).
+  // is memory for working_rows(height) rows of undone_bytes(bytes).
   StoredRows(const std::uint8_t* first, std::size_t stride, std::size_t bytes, std::size_t pixel_bytes,
-             std::uint8_t* undone)
+             std::uint32_t height, std::uint8_t* undone)
       : first_(first), stride_(stride), bytes_(bytes), pixel_bytes_(pixel_bytes), each_(undone_bytes(bytes)) {
     // Above the first row is a row of zeros.
     std::memset(undone, 0, each_);
     last_ = undone;
     turns_[0] = undone + each_;
-    turns_[1] = turns_[0] + most_rows_together * each_;
+    turns_[1] = turns_[0] + rows_in_turn(height) * each_;
   }
 
   // Returns whether the filters of rows [begin, end) exist.
@@ -98,6 +100,8 @@ class StoredRows {
   }
 
  private:
+  static std::size_t rows_in_turn(std::uint32_t height) { return std::min<std::size_t>(height, most_rows_together); }
+
   void undo_next(std::uint32_t end) {
     const std::uint8_t* const stored = first_ + next_ * stride_ + 1;
     const std::size_t together = rows_together(pixel_bytes_);
@@ -143,26 +147,27 @@ bool WholeImage::decode(std::span<const std::byte> encoded, const Layout& layout
   if (to_the_end && header.end_bytes != 0) return false;
   if (!read_palette(encoded, layout, palette_) || !read_transparent_color(encoded, layout, transparent_)) return false;
   const std::uint64_t bytes = inflated_bytes(header);
-  Memory memory{};
-  if (bytes > max_bytes || header.bytes > max_bytes ||
-      !take_memory(layout, static_cast<std::size_t>(bytes), scratch, memory) ||
+  if (bytes > max_bytes || header.bytes > max_bytes || header.longest > std::max(bytes, max_chunk)) return false;
+  Memory memory(scratch);
+  if (!take_memory(layout, static_cast<std::size_t>(bytes), scratch, memory) ||
       !inflater_.inflate(encoded, header, memory.joined, reinterpret_cast<std::byte*>(memory.stored),
                          static_cast<std::size_t>(bytes)))
     return false;
   return header.interlaced ? read_passes(layout, box, memory, out) : read_rows(layout, box, to_the_end, memory, out);
 }
 
-// Takes all memory at once, so that libpng finds the scratch as it was if there is too little.
+// Takes all memory at once, so that it can be given back, and libpng finds the scratch as it was if there is too
+// little.
 bool WholeImage::take_memory(const Layout& layout, std::size_t inflated_bytes, Scratch& scratch, Memory& memory) {
   const Header& header = layout.header();
-  const std::uint64_t image_bytes = header.interlaced ? layout.row_bytes() * std::uint64_t{header.height} : 0;
-  if (image_bytes > max_bytes) return false;
+  const std::uint64_t image = header.interlaced ? layout.row_bytes() * std::uint64_t{header.height} : 0;
   const auto aligned = [](std::uint64_t bytes) { return undone_bytes(static_cast<std::size_t>(bytes)); };
   const std::size_t joined = aligned(Inflater::joined_bytes(header)), stored = aligned(inflated_bytes),
-                    undone = StoredRows::working_rows * aligned(stored_bytes(header, header.width)),
-                    row = aligned(layout.row_bytes());
+                    undone = StoredRows::working_rows(header.height) * aligned(stored_bytes(header, header.width)),
+                    row = aligned(layout.row_bytes()), all = joined + stored + undone + row;
+  if (image > max_memory || all > max_memory - image) return false;
   try {
-    memory.joined = scratch.allocate(joined + stored + undone + row + static_cast<std::size_t>(image_bytes));
+    memory.joined = scratch.allocate(all + static_cast<std::size_t>(image));
   } catch (const std::bad_alloc&) {
     return false;
   } catch (const Error& error) {
@@ -188,7 +193,7 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   // Filters look only to the left and above.
   const auto right = static_cast<std::uint64_t>(box.left) + static_cast<std::uint64_t>(box.width);
   StoredRows rows(memory.stored, static_cast<std::size_t>(1 + stored_bytes(header, header.width)),
-                  static_cast<std::size_t>(stored_bytes(header, right)), pixel, memory.undone);
+                  static_cast<std::size_t>(stored_bytes(header, right)), pixel, header.height, memory.undone);
   if (!rows.known(0, to_the_end ? header.height : end)) return false;
   std::uint8_t* const row = plain || (header.color == palette && header.depth == 8) ? nullptr : memory.row;
   for (std::uint32_t y = rows.begin_for(top); y < end; ++y) {
@@ -217,7 +222,7 @@ bool WholeImage::read_passes(const Layout& layout, const Box& box, const Memory&
     const std::uint32_t width = pass.width(header), height = pass.height(header);
     if (width == 0 || height == 0) continue;
     const auto bytes = static_cast<std::size_t>(stored_bytes(header, width));
-    StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), memory.undone);
+    StoredRows rows(stored, bytes + 1, bytes, pixel_bytes(header), height, memory.undone);
     if (!rows.known(0, height)) return false;
     for (std::uint32_t y = 0; y < height; ++y) {
       make_row(layout, transparent_, rows.undo(y, height), static_cast<std::int32_t>(width), memory.row);

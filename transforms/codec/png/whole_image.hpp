@@ -25,13 +25,20 @@ class WholeImage {
               Scratch& scratch);
 
  private:
-  // Working memory of an image.
+  // Working memory of an image, in scratch that gets it back.
   struct Memory {
-    std::byte* joined;     // for Inflater
-    std::uint8_t* stored;  // the inflated bytes
-    std::uint8_t* undone;  // rows whose filters are undone
-    std::uint8_t* row;     // a row, as Layout describes it
-    std::uint8_t* image;   // all rows of an interlaced image
+    explicit Memory(Scratch& of) : scratch(of) {}
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() {
+      if (joined != nullptr) scratch.give_back(joined);
+    }
+    Scratch& scratch;
+    std::byte* joined = nullptr;  // for Inflater, and the beginning of all
+    std::uint8_t* stored;         // the inflated bytes
+    std::uint8_t* undone;         // rows whose filters are undone
+    std::uint8_t* row;            // a row, as Layout describes it
+    std::uint8_t* image;          // all rows of an interlaced image
   };
   static bool take_memory(const Layout& layout, std::size_t inflated_bytes, Scratch& scratch, Memory& memory);
   bool read_rows(const Layout& layout, const Box& box, bool to_the_end, const Memory& memory, std::uint8_t* out) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -269,6 +270,83 @@ TEST_CASE("`fit` draws like `full`, and gives the same bits folded or not, verif
       sum += std::abs(std::to_integer<int>(folded[k]) - std::to_integer<int>(whole[k]));
     CHECK(sum / static_cast<double>(folded.size()) < 6);
   }
+}
+
+TEST_CASE("`fit` gives the same bits before conversions, encoders and caches, however they are carried out") {
+  std::vector<Bytes> files;
+  for (std::int32_t i = 0; i < 12; ++i)
+    files.push_back(plain_encode(photo({100 + 10 * i, 240, 3}, static_cast<std::uint64_t>(i)), {}));
+  const auto images = [&](Scale scale) { return from(Files(files)) | decode_jpeg("image", {.scale = scale}); };
+  struct Chain {
+    const char* what;
+    std::function<Pipeline(const Pipeline&)> stages;
+    bool same_as_full;
+  };
+  const EncodeJpegStageOptions kept{.keep_stored = true, .out = "file"}, made{.quality = 80, .out = "file"};
+  const std::vector<Chain> chains{
+      {"no resize",
+       [](const Pipeline& p) {
+         return p | center_crop("image", {64, 64}) | normalize("image");
+       },
+       true},
+      {"flips",
+       [](const Pipeline& p) {
+         return p | random_flip("image") | crop("image", {0, 9, 100, 200}) | normalize("image");
+       },
+       true},
+      {"a resize that changes some images",
+       [](const Pipeline& p) {
+         return p | resize_short("image", 120) | center_crop("image", {90, 90}) | normalize("image");
+       },
+       true},
+      {"the first resize decides",
+       [](const Pipeline& p) {
+         return p | resize_short("image", 150) | resize("image", {20, 20});
+       },
+       true},
+      {"a file before the resize",
+       [&](const Pipeline& p) {
+         return p | encode_jpeg("image", kept) | resize("image", {20, 20}) | drop_fields({"file"});
+       },
+       true},
+      {"a file that is made before the resize",
+       [&](const Pipeline& p) {
+         return p | encode_jpeg("image", made) | resize("image", {20, 20}) | drop_fields({"file"});
+       },
+       true},
+      {"a file after the resize",
+       [&](const Pipeline& p) {
+         return p | resize("image", {20, 20}) | encode_jpeg("image", made) | drop_fields({"file"});
+       },
+       false},
+      {"a resize and a conversion",
+       [](const Pipeline& p) {
+         return p | resize("image", {20, 20}) | normalize("image");
+       },
+       false}};
+  for (const Chain& chain : chains) {
+    CAPTURE(chain.what);
+    const Pipeline fit = chain.stages(images(Scale::fit));
+    const std::vector<std::byte> folded = all_bytes(fit | batch(4));
+    for (const bool verify : {false, true})
+      for (const bool fold : {false, true})
+        CHECK((all_bytes(fit | check({.verify = verify, .fold = fold}) | batch(4)) == folded));
+    CHECK((all_bytes(chain.stages(images(Scale::full)) | batch(4)) == folded) == chain.same_as_full);
+  }
+  const Pipeline small = images(Scale::fit) | resize("image", {30, 30});
+  CHECK((all_bytes(small | cache({.max_bytes = MiB(64)}) | random_crop("image", {20, 20}) | batch(4)) ==
+         all_bytes(small | random_crop("image", {20, 20}) | batch(4))));
+  const auto cached = [](const Pipeline& p) { return p | cache({.max_bytes = MiB(64)}) | resize("image", {30, 30}); };
+  for (const Pipeline& early :
+       {images(Scale::fit), images(Scale::fit) | center_crop("image", {64, 64}),
+        images(Scale::fit) | penstock::rename("image", "picture") | penstock::rename("picture", "image")}) {
+    const Error error = error_of([&] { cached(early); });
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(mentions(error, "put the resize before the cache"));
+  }
+  CHECK_NOTHROW(cached(images(Scale::half)));
+  const std::string plan = (images(Scale::fit) | center_crop("image", {64, 64}) | batch(1)).plan();
+  CHECK(plan.find("decoded in full, as no resize follows") != plan.npos);
 }
 
 TEST_CASE("`fit` of images that are set upright begins at the stored image's corner") {

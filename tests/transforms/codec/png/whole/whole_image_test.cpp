@@ -348,37 +348,107 @@ TEST_CASE("what only libpng may judge, and parts that it decodes sooner, are han
   CHECK(outcome(opacity, whole, false) == PngOutcome::handed_over);
 }
 
-TEST_CASE("a runner without memory for all pixels decodes row by row, to the same pixels") {
-  // Scratch that has little, as a runner's under a small max_memory_bytes.
-  class SmallScratch final : public Scratch {
-   public:
-    explicit SmallScratch(std::size_t limit) : limit_(limit) {}
-    std::byte* allocate(std::size_t bytes) override {
-      if (scratch_.bytes() + bytes > limit_) throw Error(Errc::out_of_memory, "no room");
-      return scratch_.allocate(bytes);
-    }
+// Scratch of a size, as a runner has under max_memory_bytes. It knows how much is in use.
+class SmallScratch final : public Scratch {
+ public:
+  explicit SmallScratch(std::size_t limit) : limit_(limit) {}
+  std::byte* allocate(std::size_t bytes) override {
+    if (bytes > limit_ - used_) throw Error(Errc::out_of_memory, "no room");
+    std::byte* const piece = scratch_.allocate(bytes);
+    used_ += bytes, last_ = piece, last_bytes_ = bytes;
+    most_ = std::max(most_, used_);
+    return piece;
+  }
+  void give_back(std::byte* piece) noexcept override {
+    if (piece == last_) used_ -= last_bytes_, last_ = nullptr;
+  }
+  std::size_t used() const { return used_; }
+  std::size_t most() const { return most_; }
 
-   private:
-    TestScratch scratch_;
-    std::size_t limit_;
-  };
-  for (const bool interlaced : {false, true}) {
-    const Bytes file = PngFile({.color = 2, .interlaced = interlaced}, {300, 200}, 7).bytes();
-    const auto decoding = png_decoder()->start();
-    const auto decoded = [&](std::size_t limit) {
-      SmallScratch scratch(limit);
-      const ImageShape shape = decoding->open(file);
-      const Pixels pixels = decoding->decode({100, 20, 150, 110}, false, nullptr, scratch);
-      std::vector<std::uint8_t> copy;
-      for (std::int32_t y = 0; y < 150; ++y)
-        copy.insert(copy.end(), pixels.data + y * pixels.stride, pixels.data + y * pixels.stride + 110 * 3);
-      CHECK(shape.height == 300);
-      return copy;
-    };
-    const auto usual = decoded(std::size_t{1} << 24);
-    // The part takes 49,500 bytes, all rows 180,000 more. For an interlaced image, libpng needs these too, but once.
-    CHECK((decoded(interlaced ? 240'000 : 60'000) == usual));
-    CHECK_THROWS_AS(decoded(500), Error);
+ private:
+  TestScratch scratch_;
+  std::size_t limit_, used_ = 0, most_ = 0, last_bytes_ = 0;
+  std::byte* last_ = nullptr;
+};
+
+TEST_CASE("the more memory a runner has, the more images it decodes, to the same pixels or errors") {
+  constexpr Size size{300, 200};
+  for (const bool interlaced : {false, true})
+    for (const int what : {0, 1, 2}) {
+      PngFile file({.color = 2, .interlaced = interlaced}, size, 7);
+      std::vector<std::uint8_t> stream = stream_of(file);
+      if (what == 1) declare_window(stream, 1);                                     // libpng's to decode
+      if (what == 2) stream.back() = static_cast<std::uint8_t>(stream.back() ^ 1);  // and to refuse
+      put_stream(file, stream, 2);
+      const Bytes bytes = file.bytes();
+      const auto decoding = png_decoder()->start();
+      const auto decoded = [&](std::size_t limit) -> std::string {
+        SmallScratch scratch(limit);
+        decoding->open(bytes);
+        try {
+          const Pixels pixels = decoding->decode({100, 20, 200, 110}, false, nullptr, scratch);
+          if (limit > 1'000'000 && what == 0) CHECK(scratch.used() == 200 * 110 * 3);  // only the pixels
+          std::string copy;
+          for (std::int32_t y = 0; y < 200; ++y)
+            copy.append(reinterpret_cast<const char*>(pixels.data + y * pixels.stride), 110 * 3);
+          return copy;
+        } catch (const Error& error) {
+          if (error.code() == Errc::out_of_memory) return "";
+          return error.what();
+        }
+      };
+      CAPTURE(interlaced, what);
+      const std::string usual = decoded(std::size_t{1} << 24);
+      REQUIRE_FALSE(usual.empty());
+      bool enough = false;
+      for (std::size_t limit = 10'000; limit < 900'000; limit += 10'000) {
+        const std::string found = decoded(limit);
+        CAPTURE(limit);
+        REQUIRE((found == usual || (found.empty() && !enough)));
+        enough = !found.empty();
+      }
+      CHECK(enough);
+    }
+}
+
+TEST_CASE("an image with few rows takes little more memory than its pixels, and a wide one is libpng's") {
+  for (const auto& [size, at_once] :
+       {std::pair{Size{1, 20'000'000}, true}, {Size{2, 20'000'000}, false}, {Size{30'000, 1000}, true}}) {
+    // Zeros, so that the file is small.
+    PngFile file({.color = 0}, {1, 1}, 1);
+    const std::vector<std::uint8_t> raw(static_cast<std::size_t>(size.height) *
+                                        (1 + static_cast<std::size_t>(size.width)));
+    put_stream(file, deflated(raw, 1, 15, Z_DEFAULT_STRATEGY), 1);
+    for (std::size_t i = 0; i < 4; ++i) {
+      file.chunks[0].data[i] = static_cast<std::uint8_t>(size.width >> (24 - 8 * i));
+      file.chunks[0].data[4 + i] = static_cast<std::uint8_t>(size.height >> (24 - 8 * i));
+    }
+    const Bytes bytes = file.bytes();
+    const auto decoding = png_decoder({.color = PngOptions::gray})->start();
+    REQUIRE(decoding->open(bytes).size() == size);
+    SmallScratch scratch(std::size_t{1} << 30);
+    std::vector<std::byte> into(static_cast<std::size_t>(size.height) * static_cast<std::size_t>(size.width));
+    decoding->decode({0, 0, size.height, size.width}, false, into.data(), scratch);
+    CAPTURE(size.height, size.width, scratch.most());
+    CHECK((scratch.most() > raw.size()) == at_once);
+    CHECK(scratch.most() <= std::size_t{128} << 20);
+    if (at_once) CHECK(scratch.used() == 0);
+  }
+}
+
+TEST_CASE("a chunk of pixels that is too long for libpng is its to refuse") {
+  std::string what;
+  for (const auto& [bytes, outcome] :
+       {std::pair{7'000'000u, PngOutcome::same}, {9'000'000u, PngOutcome::handed_over}}) {
+    PngFile file({.color = 0}, {10, 10}, 3);
+    const std::vector<std::uint8_t> right = stream_of(file);
+    // Empty blocks, without compression, before those of the pixels.
+    std::vector<std::uint8_t> stream(right.begin(), right.begin() + 2);
+    while (stream.size() < bytes) stream.insert(stream.end(), {0, 0, 0, 0xff, 0xff});
+    stream.insert(stream.end(), right.begin() + 2, right.end());
+    put_stream(file, stream, 1);
+    CAPTURE(bytes, what);
+    CHECK(check_png_rule(file.bytes(), {.color = PngOptions::gray}, {0, 0, 10, 10}, true, what) == outcome);
   }
 }
 
