@@ -17,7 +17,8 @@ namespace penstock::image {
 
 class Resampler {
  public:
-  // `pixels` are the pixels of op.reduced_box(). `flip_x` and `flip_y` mirror the result. Tables and buffers are in `scratch`.
+  // `pixels` are the pixels of op.reduced_box(). `flip_x` and `flip_y` mirror the result. Tables and buffers are in
+  // `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
   // Returns row `y` of the rows that are kept. Call it for the rows in order. If `place` is not null, the row may be
