@@ -241,13 +241,27 @@ class Fold {
     }
     begin_decoding();
     if (encoded_ == reducing_ && op_.resamples() && op_.filter == Filter::linear)
-      op_.reduction = reducing_->reduction(op_.box, op_.resized);
+      op_.reduction = checked(reducing_->reduction(op_.box, op_.resized));
     const Pixels pixels =
         op_.reduction.by == 1
             ? encoded_->decode(op_.box, check_.verify, is_identity() ? out : nullptr, run_.arena)
             : of_reduced_box(reducing_->decode_reduced(op_.reduction, op_.needed(), check_.verify, run_.arena));
     run_.decoding.reset();
     return pixels;
+  }
+
+  // Refuses a reduction that the box's pixels would be missing from.
+  Reduction checked(const Reduction& reduction) const {
+    const std::int32_t by = reduction.by;
+    const auto inside = [by](std::int32_t beyond) { return beyond >= 0 && beyond < by; };
+    if ((by == 1 || by == 2 || by == 4 || by == 8) && inside(reduction.top) && inside(reduction.left) &&
+        (by == 1 || (op_.box.height / by >= op_.resized.height && op_.box.width / by >= op_.resized.width)))
+      return reduction;
+    throw Error(Errc::invalid_argument, "the decoder offers an image that is reduced by " + std::to_string(by) +
+                                            " from " + std::to_string(reduction.top) + "+" +
+                                            std::to_string(reduction.left) +
+                                            ", of which the resize can't be made; see "
+                                            "ImageDecoding::reduction");
   }
 
   // Returns `pixels`, which are op_.needed(), as an executor takes them: beginning where the reduced box would begin.

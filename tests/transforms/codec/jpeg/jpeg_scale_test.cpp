@@ -381,6 +381,50 @@ TEST_CASE("`fit` of images that are set upright begins at the stored image's cor
   }
 }
 
+TEST_CASE("a reduction that a decoder may not offer is refused") {
+  // decode_jpeg, but for its reduction.
+  class Decoder final : public ImageDecoder {
+   public:
+    explicit Decoder(Reduction reduction) : reduction_(reduction) {}
+    std::string name() const override { return "decode_wrongly"; }
+    std::string describe() const override { return ""; }
+    std::int64_t channels() const override { return 3; }
+    bool reduces() const override { return true; }
+    std::unique_ptr<ImageDecoding> start() const override {
+      class Decoding final : public ImageDecoding {
+       public:
+        explicit Decoding(Reduction reduction) : reduction_(reduction) {}
+        ImageShape open(std::span<const std::byte> encoded) override { return jpeg_->open(encoded); }
+        Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
+          return jpeg_->decode(box, verify, into, scratch);
+        }
+        Reduction reduction(const Box&, Size) const override { return reduction_; }
+        Pixels decode_reduced(const Reduction& reduction, const Box& box, bool verify, Scratch& scratch) override {
+          return jpeg_->decode_reduced(reduction, box, verify, scratch);
+        }
+
+       private:
+        Reduction reduction_;
+        std::unique_ptr<ImageDecoding> jpeg_ = jpeg_decoder({.scale = Scale::fit})->start();
+      };
+      return std::make_unique<Decoding>(reduction_);
+    }
+
+   private:
+    Reduction reduction_;
+  };
+  const Files files({plain_encode(photo({64, 96, 3}), {})});
+  const auto shrunk = [&](const Reduction& reduction) {
+    return all_bytes(from(files) | decode_stage("image", std::make_shared<const Decoder>(reduction), image_executor()) |
+                     resize("image", {16, 20}) | batch(1));
+  };
+  CHECK((shrunk({4}) ==
+         all_bytes(from(files) | decode_jpeg("image", {.scale = Scale::fit}) | resize("image", {16, 20}) | batch(1))));
+  for (const Reduction& wrong :
+       {Reduction{0}, Reduction{3}, Reduction{8}, Reduction{-2}, Reduction{2, 2}, Reduction{2, 0, -1}})
+    CHECK(code_of([&] { shrunk(wrong); }) == Errc::invalid_argument);
+}
+
 TEST_CASE("a scale is a result option, and is refused where it can't be") {
   const Files files({plain_encode(photo({64, 64, 3}), {})});
   const auto fingerprint = [&](const Stage& decode) {
