@@ -97,15 +97,16 @@ TEST_CASE("PNG files take time and memory as they are large") {
                         },
                     .use = decode},
                    {.name = "n empty chunks of pixels", .size = 50'000, .make = with_split_pixels, .use = decode},
+                   // As many that also n pixels do not fit into the processor's caches.
                    {.name = "n pixels",
-                    .size = 250'000,
+                    .size = 1'000'000,
                     .make =
                         [](const TempFolder& f, std::size_t n) {
                           write_png(f, PngFile({}, {side_of(n), side_of(n)}, 1));
                         },
                     .use = decode},
                    {.name = "n interlaced pixels",
-                    .size = 250'000,
+                    .size = 600'000,
                     .make =
                         [](const TempFolder& f, std::size_t n) {
                           write_png(f, PngFile({.interlaced = true}, {side_of(n), side_of(n)}, 1));
