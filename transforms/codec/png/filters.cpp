@@ -6,6 +6,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "filters.cpp"
+// Must be included before Highway's headers.
+#include "simd_targets.hpp"
+
 #include <hwy/foreach_target.h>
 // Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>

@@ -4,6 +4,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "filters_together.cpp"
+// Must be included before Highway's headers.
+#include "simd_targets.hpp"
+
 #include <hwy/foreach_target.h>
 // Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
