@@ -89,7 +89,7 @@ struct Rank {
 ///
 /// Some pipelines don't know in advance how many samples they have: those with filter, `flat_map`, the policy `drop` or
 /// `bucket`. With several ranks they need `steps_per_epoch`, because otherwise the ranks would make different numbers
-/// of batches. These rules then share out the samples:
+/// of batches. The ranks then share the samples by these rules:
 ///
 /// - Rank r makes the samples at positions p with p mod `world` = r, where p is counted over all passes. The samples
 ///   that stages keep fill the rank's share of each batch's rows. So the number of ranks decides which samples share a

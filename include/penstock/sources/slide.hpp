@@ -272,8 +272,8 @@ struct SlidePlace {
 /// `Slides::max_kept_bytes`.
 ///
 /// If no two records of a slide need the same tile (`SlideInfo::whole_tiles`), tiles are decoded directly into the rows
-/// of a batch. Otherwise the file's tiles are blocks. Two kinds of slides have no blocks: those that OpenSlide reads,
-/// and those whose level is made so much smaller that records share few tiles. A loader keeps decoded tiles within
+/// of a batch. Otherwise the file's tiles are blocks. Slides that OpenSlide reads have no blocks. Nor have slides whose
+/// level is made so much smaller that records share few tiles. A loader keeps decoded tiles within
 /// `LoaderOptions::max_block_bytes`. If a tile would not stay in this memory until it is needed again, only the part
 /// that a record needs is decoded. `Pipeline::plan()` reports how slides are read. Images are promised (PromisedImage):
 /// if a crop follows, only the crop's box is decoded. If a filter on other fields removes a record, the record's image

@@ -45,8 +45,8 @@ struct Segments {
 // - there are no restart markers, or they do not divide rows of MCUs evenly;
 // - too few MCUs could be left out.
 //
-// `box` is in pixels of the reader's output. REQUIRES: `reader` has read only the header. @throws Error(corrupt) if the
-// file's restart markers are not those that the image's size requires.
+// `box` is in pixels of the reader's output. REQUIRES: `reader` has read only the header.
+// @throws Error(corrupt) if the image's size requires other restart markers than the file has.
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch);
 
 }  // namespace penstock::jpeg

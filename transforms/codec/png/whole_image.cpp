@@ -188,7 +188,7 @@ bool WholeImage::read_rows(const Layout& layout, const Box& box, bool to_the_end
   const auto top = static_cast<std::uint32_t>(box.top), end = top + static_cast<std::uint32_t>(box.height);
   const std::size_t out_row = static_cast<std::size_t>(box.width) * image.pixel_bytes();
   const std::size_t pixel = pixel_bytes(header);
-  // Whether rows of the image are stored, but for their filters.
+  // Whether a stored row, without its filter, is a row of the image.
   const bool plain = header.depth == 8 && header.channels() == layout.row_channels() && layout.rows_are_image();
   // Filters look only to the left and above.
   const auto right = static_cast<std::uint64_t>(box.left) + static_cast<std::uint64_t>(box.width);

@@ -16,6 +16,11 @@ namespace penstock_test {
 
 using Bytes = std::vector<std::byte>;
 
+// All choices.
+inline constexpr penstock::PngOptions::Color png_colors[] = {
+    penstock::PngOptions::rgb, penstock::PngOptions::gray, penstock::PngOptions::rgba, penstock::PngOptions::as_stored,
+    penstock::PngOptions::labels};
+
 struct PngKind {
   int color = 2;  // 0 grey, 2 RGB, 3 palette, 4 grey with opacity, 6 RGB with opacity
   int depth = 8;

@@ -24,9 +24,6 @@ using namespace penstock_test;
 
 namespace {
 
-constexpr PngOptions::Color colors[] = {PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored,
-                                        PngOptions::labels};
-
 Image decoded(ImageDecoding& decoding, std::span<const std::byte> bytes, bool verify, bool in_place) {
   TestScratch scratch;
   Image image(decoding.open(bytes));
@@ -52,7 +49,7 @@ TEST_CASE("every kind of PNG becomes what its samples are") {
     for (const Size size : {Size{1, 1}, Size{3, 2}, Size{9, 17}, Size{40, 33}}) {
       const PngFile file(kind, size, ++seed);
       const Bytes bytes = file.bytes();
-      for (const PngOptions::Color color : colors) {
+      for (const PngOptions::Color color : png_colors) {
         CAPTURE(kind.color, kind.depth, kind.interlaced, kind.transparency, size.height, size.width, int{color});
         const auto decoding = png_decoder({.color = color, .high_byte = true})->start();
         if (color == PngOptions::labels && !can_be_labels(kind)) {
@@ -73,7 +70,7 @@ TEST_CASE("a part of a PNG is that part of the whole") {
       Numbers numbers(++seed);
       const Size size{numbers.from(1, 40), numbers.from(1, 40)};
       const PngFile file(kind, size, seed);
-      const PngOptions::Color color = colors[numbers.below(can_be_labels(kind) ? 5 : 4)];
+      const PngOptions::Color color = png_colors[numbers.below(can_be_labels(kind) ? 5 : 4)];
       const Image whole = file.expected(color);
       Box box{0, 0, numbers.from(1, size.height), numbers.from(1, size.width)};
       box.top = numbers.from(0, size.height - box.height), box.left = numbers.from(0, size.width - box.width);
@@ -100,7 +97,7 @@ TEST_CASE("every kind of PNG becomes 16 bits where these are asked for") {
     for (const Size size : {Size{1, 1}, Size{9, 17}, Size{40, 33}}) {
       const PngFile file(kind, size, ++seed);
       const Bytes bytes = file.bytes();
-      for (const PngOptions::Color color : colors) {
+      for (const PngOptions::Color color : png_colors) {
         CAPTURE(kind.color, kind.depth, kind.interlaced, kind.transparency, size.height, size.width, int{color});
         const auto decoding = png_decoder({.color = color, .dtype = DType::u16})->start();
         if (color == PngOptions::labels && kind.color != 0 && kind.color != 3) {

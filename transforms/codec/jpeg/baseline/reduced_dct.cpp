@@ -84,7 +84,7 @@ HWY_NOINLINE Words transform_to_4(const Together& t, const std::int16_t* quantiz
 
 // Does the same as transform_to_4() for a quarter of the values.
 HWY_NOINLINE Words transform_to_2(const Together& t, const std::int16_t* quantization) {
-  // Coefficients 2, 4 and 6 count for nothing, but libjpeg looks at all.
+  // Rows 2, 4 and 6 make no value. They are loaded for above_largest_column().
   Words x[8];
   for (int row = 0; row < 8; ++row) x[row] = load_row(t, quantization, row);
   const Words beyond = above_largest_column<8>(x);
