@@ -189,7 +189,7 @@ TEST_CASE("a store that is gone is begun anew, and the folder of another one is 
 
 TEST_CASE("tiles that two versions of OpenSlide read are not mixed") {
   const TempFolder folder;
-  const SlideForm form = plain_form({.width = 300, .height = 200});
+  const SlideForm form = openslide_form({.width = 300, .height = 200});
   write_slide(folder / "a.tif", form);
   ::setenv("PENSTOCK_OPENSLIDE", path_of("counting_openslide").c_str(), 1);
   const auto tile = [&](const char* version) {

@@ -195,13 +195,7 @@ TEST_CASE("slides that can't be opened never end a run, and the others are those
 TEST_CASE("a slide that can be opened only later stays left out, and comes when asked for") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;
-  SlideForm plain{.width = 128, .height = 128};
-  plain.compression = 1;  // none, which OpenSlide reads
-  plain.encode = [](const Image& image) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(image.pixels.data());
-    return StoredTile{Bytes(bytes, bytes + image.pixels.size()), image};
-  };
-  write_slide(folder / "slides/ab.tif", plain);
+  write_slide(folder / "slides/ab.tif", openslide_form({.width = 128, .height = 128}));
   const ToolResult whole = tool(cohort.words("whole.lmdb", {"--json"}));
   if (!whole.json()["bad"].empty()) return;  // there is no OpenSlide
   REQUIRE(whole.status == 0);

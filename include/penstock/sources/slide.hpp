@@ -42,9 +42,16 @@ enum class SlideOrder : std::uint8_t {
 /// Whole-slide images to train from, without cutting them into tiles first. Each record is a place of a grid over a
 /// slide. `from(Slides{.files = "cohort/*.svs", .size = 256})` opens the slides.
 ///
-/// Penstock reads these slides itself: tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF, with 8 bits, RGB or YCbCr, and
-/// tiles of JPEG or JPEG 2000. In a file with several images, it reads the first image; in OME-TIFF, the largest image
-/// that OME-XML names.
+/// Penstock reads these slides itself: tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF, with one of these kinds of
+/// tiles:
+/// - JPEG or JPEG 2000, with 8 bits, RGB or YCbCr;
+/// - deflate, LZW, PackBits, Zstandard or uncompressed values, with 8 or 16 bits, grey or RGB, with or without alpha,
+/// or
+///   with 8 bits and a palette. Predictors 1 and 2, and colours stored apart from each other, are read. Grey becomes
+///   RGB. 16 bits become 8 as in libtiff: grey keeps the high byte, a value of RGB becomes the nearest. Pixels with
+///   alpha are laid over white.
+///
+/// In a file with several images, it reads the first image; in OME-TIFF, the largest image that OME-XML names.
 ///
 /// OpenSlide reads all other slides (NDPI, MIRAX, SCN, other compressions, ...). When Penstock first needs OpenSlide's
 /// library, it tries the file that the environment variable PENSTOCK_OPENSLIDE names, then libopenslide.so.1, then
@@ -203,10 +210,18 @@ struct Slides {
 
 /// Which code decodes a slide.
 enum class SlideCodec : std::uint8_t {
-  jpeg,       ///< Penstock decodes the slide's tiles, which are JPEG
-  jpeg2000,   ///< Penstock decodes the slide's tiles, which are JPEG 2000
+  jpeg,          ///< Penstock decodes the slide's tiles, which are JPEG
+  jpeg2000,      ///< Penstock decodes the slide's tiles, which are JPEG 2000
+  uncompressed,  ///< Penstock reads the slide's tiles, which are plain values
+  deflate,    ///< Penstock decodes the slide's tiles, which are compressed by deflate, also called Adobe deflate or ZIP
+  lzw,        ///< Penstock decodes the slide's tiles, which are compressed by LZW
+  packbits,   ///< Penstock decodes the slide's tiles, which are compressed by PackBits
+  zstd,       ///< Penstock decodes the slide's tiles, which are compressed by Zstandard
   openslide,  ///< OpenSlide decodes the slide's pixels
 };
+
+/// Returns the codec's name, such as "JPEG 2000" or "deflate". Never null.
+PENSTOCK_API const char* to_string(SlideCodec codec) noexcept;
 
 /// A level that is stored in a slide's file.
 struct SlideLevel {

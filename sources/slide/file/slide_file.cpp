@@ -28,9 +28,9 @@ bool take_bytes(std::atomic<std::size_t>& left, std::uint64_t bytes) {
 void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>& keep_left) {
   const Level& level = slide.image.level;
   const std::uint64_t each = level.tile_offsets.element_bytes + level.tile_bytes.element_bytes;
-  if (level.tiles() > keep_left.load() / each || !take_bytes(keep_left, level.tiles() * each)) return;
+  if (level.stored_tiles() > keep_left.load() / each || !take_bytes(keep_left, level.stored_tiles() * each)) return;
   const auto read = [&](const StoredArray& array) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(level.tiles() * array.element_bytes));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(level.stored_tiles() * array.element_bytes));
     if (read_whole(descriptor, bytes, array.offset) == bytes.size()) return bytes;
     if (errno != 0) throw system_error(errno, "reading where its tiles lie", slide.path);
     throw error_in(slide.path, Errc::io, "the file became shorter while it was read");

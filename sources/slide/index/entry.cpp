@@ -84,6 +84,12 @@ void put(EntryWriter& to, const Level& level) {
   to.put(level.rgb);
   to.put(level.big_endian);
   to.put(level.has_whole_pixels);
+  to.put(level.values.colors);
+  to.put(level.values.alpha);
+  to.put(level.values.samples);
+  to.put(level.values.value_bytes);
+  to.put(level.values.planes);
+  to.put(level.values.differences);
   to.put_all(std::span<const std::byte>(level.tables));
   put(to, level.tile_offsets);
   put(to, level.tile_bytes);
@@ -107,6 +113,12 @@ Level level_in(EntryReader& from) {
   level.rgb = from.truth();
   level.big_endian = from.truth();
   level.has_whole_pixels = from.truth();
+  level.values.colors = from.get<StoredValues::Colors>();
+  level.values.alpha = from.get<StoredValues::Alpha>();
+  level.values.samples = from.get<std::uint8_t>();
+  level.values.value_bytes = from.get<std::uint8_t>();
+  level.values.planes = from.truth();
+  level.values.differences = from.truth();
   level.tables = from.all<std::byte>();
   level.tile_offsets = array_in(from);
   level.tile_bytes = array_in(from);
@@ -179,6 +191,18 @@ std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32
          static_cast<std::uint64_t>((height + tile_height - 1) / tile_height);
 }
 
+bool is_possible(const StoredValues& values, std::size_t palette_bytes) {
+  using Colors = StoredValues::Colors;
+  const unsigned colors = values.colors == Colors::rgb ? 3 : 1, samples = values.samples;
+  const bool alpha = values.alpha != StoredValues::Alpha::none;
+  if (values.colors > Colors::palette || values.alpha > StoredValues::Alpha::apart) return false;
+  if (samples < colors || samples > colors + 1 || (alpha && samples == colors)) return false;
+  if (values.value_bytes != 1 && values.value_bytes != 2) return false;
+  constexpr std::size_t bytes_of_palette = 768;
+  return values.colors != Colors::palette ||
+         (samples == 1 && values.value_bytes == 1 && palette_bytes == bytes_of_palette);
+}
+
 // Checks everything that readers use without checking it. An entry's hash shows damage. But an entry with the
 // right hash may come from anybody.
 void check(const SlideFile& slide) {
@@ -191,9 +215,10 @@ void check(const SlideFile& slide) {
       SlideLevel{level.width, level.height, level.tile_width, level.tile_height})
     refuse();
   if (level.codec != SlideCodec::openslide &&
-      (!is_tile(level.tile_width, level.tile_height) || !is_array(level.tile_offsets, level.tiles(), bytes) ||
-       !is_array(level.tile_bytes, level.tiles(), bytes)))
+      (!is_tile(level.tile_width, level.tile_height) || !is_array(level.tile_offsets, level.stored_tiles(), bytes) ||
+       !is_array(level.tile_bytes, level.stored_tiles(), bytes)))
     refuse();
+  if (level.holds_values() ? !is_possible(level.values, level.tables.size()) : level.values != StoredValues()) refuse();
   for (const TileSizes& finer : level.finer)
     if (!is_size(finer.width, finer.height) || !is_tile(finer.tile_width, finer.tile_height) ||
         !is_array(finer.bytes, tiles_of_level(finer.width, finer.height, finer.tile_width, finer.tile_height), bytes))

@@ -20,7 +20,7 @@ namespace {
 // In the file, the number `version` follows this text. A machine of another byte order reads a different number, and
 // refuses the file.
 constexpr std::string_view magic = "penstock tiles\n";
-constexpr std::uint32_t version = 4;
+constexpr std::uint32_t version = 5;
 constexpr std::uint64_t end_of_entries = ~std::uint64_t{0};
 
 std::uint64_t hash_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }

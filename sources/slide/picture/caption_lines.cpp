@@ -63,8 +63,7 @@ std::string way_line(const SlideInfo& slide) {
   std::string line = "Read: ";
   if (!slide.why_openslide.empty())
     return line + "through OpenSlide " + slide.openslide + ", as " + slide.why_openslide;
-  line += slide.codec == SlideCodec::jpeg2000 ? "JPEG 2000" : "JPEG";
-  return line + " tiles of " + size_text(slide.tile_width, slide.tile_height) + " pixels";
+  return line + to_string(slide.codec) + " tiles of " + size_text(slide.tile_width, slide.tile_height) + " pixels";
 }
 
 std::string pixels_line(const SlideInfo& slide) {

@@ -15,6 +15,7 @@
 #include "file/byte_order.hpp"
 #include "file/errors.hpp"
 #include "pixels/jpeg2000_tile.hpp"
+#include "pixels/values/value_tile.hpp"
 
 namespace penstock::slide {
 
@@ -159,6 +160,7 @@ class TileReader::Lease {
     }
   }
   TileDecoder* operator->() const noexcept { return tile_decoder_.get(); }
+  TileDecoder& operator*() const noexcept { return *tile_decoder_; }
 
  private:
   TileReader& reader_;
@@ -192,6 +194,41 @@ void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<Ti
   }
 }
 
+// `place`: that of the first plane.
+void TileReader::decode_values(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
+                               bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch,
+                               TileDecoder& decoder) {
+  const SlideFile& slide = *open.slide;
+  const Level& level = slide.image.level;
+  std::array<TilePlace, StoredValues::most_samples> places{place};
+  const std::span planes = std::span(places).first(level.values.planes_read());
+  std::size_t room = value_tile_memory(level);
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    if (p != 0) {
+      find(open, tile + p * level.tiles(), planes.subspan(p, 1));
+      check(slide, tile, planes[p]);
+    }
+    if (level.codec == SlideCodec::uncompressed) {
+      if (planes[p].bytes < level.plane_bytes())
+        throw tile_error(slide, tile, Errc::corrupt,
+                         "the file says it has " + std::to_string(planes[p].bytes) + " bytes; its pixels have " +
+                             std::to_string(level.plane_bytes()));
+      planes[p].offset += static_cast<std::uint64_t>(box.top) * level.plane_row_bytes();
+      planes[p].bytes = static_cast<std::uint64_t>(box.height) * level.plane_row_bytes();
+    }
+    room += static_cast<std::size_t>(planes[p].bytes);
+  }
+  std::byte* memory = decoder.room(room, scratch);
+  std::array<std::span<std::byte>, StoredValues::most_samples> stored;
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    stored[p] = {memory, static_cast<std::size_t>(planes[p].bytes)};
+    read_exactly(slide, tile, open.file->get(), stored[p], planes[p].offset);
+    memory += stored[p].size();
+  }
+  decode_value_tile(level, std::span(stored).first(planes.size()), decoder.decompressor, box, verify, into, stride,
+                    memory);
+}
+
 void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
                         bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;
@@ -205,13 +242,14 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
   }
   check(slide, tile, place);
   const Lease tile_decoder(*this);
-  const auto bytes = static_cast<std::size_t>(place.bytes);
-  const std::size_t room = bytes + end_marker.size();
-  if (scratch == nullptr && tile_decoder->encoded.size() < room) tile_decoder->encoded.resize(room);
-  const std::span<std::byte> memory{scratch != nullptr ? scratch->allocate(room) : tile_decoder->encoded.data(), room};
-  const std::span<std::byte> encoded = memory.first(bytes);
-  read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
+    if (level.holds_values())
+      return decode_values(open, tile, place, box, verify, into, stride, scratch, *tile_decoder);
+    const auto bytes = static_cast<std::size_t>(place.bytes);
+    const std::size_t room = bytes + end_marker.size();
+    const std::span<std::byte> memory{tile_decoder->room(room, scratch), room};
+    const std::span<std::byte> encoded = memory.first(bytes);
+    read_exactly(slide, tile, open.file->get(), encoded, place.offset);
     if (level.codec == SlideCodec::jpeg2000) {
       decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride,
                       tile_decoder->heap_end);
@@ -219,7 +257,8 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
       decode_jpeg(tile_decoder->decoder, with_end(memory), level, box, verify, into, stride, scratch);
     }
   } catch (const Error& failed) {
-    if (!failed.sample_scoped()) throw;
+    // An error that has a file names the tile already.
+    if (!failed.sample_scoped() || !failed.file().empty()) throw;
     std::string why = failed.cause();
     if (failed.offset()) why += " (" + std::to_string(*failed.offset()) + " bytes into it)";
     throw tile_error(slide, tile, failed.code(), why);

@@ -18,6 +18,7 @@
 #include "common/heap_trim_guard.hpp"
 #include "file/open_files.hpp"
 #include "file/slide_file.hpp"
+#include "pixels/values/decompressor.hpp"
 
 namespace penstock::slide {
 
@@ -61,14 +62,24 @@ class TileReader {
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:
-  // A decoder and memory, both reused. One thread at a time.
+  // Decoders and memory, all reused. One thread at a time.
   struct TileDecoder {
+    // Returns memory from `scratch`, or if that is null, the decoder's own.
+    std::byte* room(std::size_t bytes, Scratch* scratch) {
+      if (scratch != nullptr) return scratch->allocate(bytes);
+      if (memory.size() < bytes) memory.resize(bytes);
+      return memory.data();
+    }
     JpegStreamDecoder decoder;
-    std::vector<std::byte> encoded;
+    Decompressor decompressor;
+    std::vector<std::byte> memory;
     common::HeapTrimGuard heap_end;  // keeps the end of the heap of `user`
     std::thread::id user;            // the thread that used the decoder last
   };
   class Lease;
+  static void decode_values(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
+                            bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch,
+                            TileDecoder& decoder);
 
   OpenFiles files_;
   std::mutex mutex_;

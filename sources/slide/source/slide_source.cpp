@@ -34,6 +34,28 @@ void append_number(std::string& text, char before, std::int64_t number, std::siz
 
 }  // namespace
 
+const char* to_string(SlideCodec codec) noexcept {
+  switch (codec) {
+    case SlideCodec::jpeg:
+      return "JPEG";
+    case SlideCodec::jpeg2000:
+      return "JPEG 2000";
+    case SlideCodec::uncompressed:
+      return "uncompressed";
+    case SlideCodec::deflate:
+      return "deflate";
+    case SlideCodec::lzw:
+      return "LZW";
+    case SlideCodec::packbits:
+      return "PackBits";
+    case SlideCodec::zstd:
+      return "Zstandard";
+    case SlideCodec::openslide:
+      return "OpenSlide";
+  }
+  return "unknown";
+}
+
 SlideSource::SlideSource(Slides options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
 
 SlideSource::SlideSource(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -6,7 +6,9 @@
 namespace penstock::slide {
 
 KeptSums::KeptSums(LevelReaders& readers, const SlideFile& slide, std::int32_t k) : slide_(slide), k_(k) {
-  if (slide.image.level.codec != SlideCodec::openslide) open_ = readers.tiles.open(slide);
+  const Level& level = slide.image.level;
+  // A key has the place of one stored tile, and tiles whose samples lie apart are made of several.
+  if (level.codec != SlideCodec::openslide && !level.values.planes) open_ = readers.tiles.open(slide);
 }
 
 KeptSums::Key KeptSums::key_of(const SlideBox& box) const noexcept {

@@ -30,7 +30,8 @@ class KeptSums {
   std::span<const std::uint32_t> find(const SlideBox& box);
   /// Call this directly after `find` if it found no sums for the box. Returns room for the sums, all 0. Returns an
   /// empty span if the sums are not kept, because these bytes are met for the first time, or there are too many sums.
-  /// Also returns an empty span for tiles that the file leaves out, and if OpenSlide decodes the level.
+  /// Also returns an empty span for tiles that the file leaves out, if OpenSlide decodes the level, and if each sample
+  /// has tiles of its own.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:
@@ -41,7 +42,7 @@ class KeptSums {
 
   const SlideFile& slide_;
   const std::int32_t k_;
-  std::optional<OpenedSlide> open_;  // none if OpenSlide decodes the level
+  std::optional<OpenedSlide> open_;  // none if no sums are kept
   TilePlace place_;                  // position of the tile that was looked up last
   std::map<Key, std::vector<std::uint32_t>> kept_;
   std::size_t bytes_ = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slides/slide_text.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include <penstock/error.hpp>
@@ -12,8 +10,6 @@
 namespace penstock::cli {
 
 namespace {
-
-constexpr std::array codecs{"JPEG", "JPEG 2000", "OpenSlide"};  // in the order of SlideCodec
 
 Json known(double value) { return value == 0 ? Json(nullptr) : Json(value); }
 
@@ -47,7 +43,7 @@ std::string slide_text(const SlideInfo& slide) {
   if (slide.tile_width != 0) text += fmt::format(", tiles of {}x{}", slide.tile_width, slide.tile_height);
   text += slide.codec == SlideCodec::openslide
               ? ", through OpenSlide " + printable(slide.openslide) + ", as " + printable(slide.why_openslide)
-              : fmt::format(", {}", codecs[static_cast<std::size_t>(slide.codec)]);
+              : fmt::format(", {}", to_string(slide.codec));
   if (slide.levels.size() > 1) {
     text += "; levels ";
     for (const SlideLevel& level : slide.levels)
@@ -76,7 +72,7 @@ Json slide_json(const SlideInfo& slide) {
   json["levels"] = levels;
   json["missing_levels"] = slide.missing_levels.empty() ? Json(nullptr) : Json(slide.missing_levels);
   json["unread_images"] = slide.unread_images.empty() ? Json(nullptr) : Json(slide.unread_images);
-  json["codec"] = codecs[static_cast<std::size_t>(slide.codec)];
+  json["codec"] = to_string(slide.codec);
   json["openslide"] = slide.openslide.empty() ? Json(nullptr) : Json(slide.openslide);
   json["why_openslide"] = slide.why_openslide.empty() ? Json(nullptr) : Json(slide.why_openslide);
   json["mpp_x"] = known(slide.mpp_x);

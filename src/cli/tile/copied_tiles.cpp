@@ -28,7 +28,7 @@ Copies copies_of(const TileFlags& flags, const SlideSource& source, const SlideI
   if (flags.encoding != "jpeg") return {0, "--encoding was given"};
   if (flags.encode) return {0, "--encode was given"};
   if (slide.codec == SlideCodec::openslide) return {0, slide.why_openslide};
-  if (slide.codec == SlideCodec::jpeg2000) return {0, "the file's tiles are JPEG 2000"};
+  if (slide.codec != SlideCodec::jpeg) return {0, std::string("the file's tiles are ") + to_string(slide.codec)};
   if (slide.resampled) return {0, "no stored level has pixels of this size"};
   const std::string own = fmt::format("the file's tiles are of {}x{}", slide.tile_width, slide.tile_height);
   if (slide.tile_width != flags.cut.size || slide.tile_height != flags.cut.size) return {0, own};

@@ -158,14 +158,14 @@ TEST_CASE("a level that can't be read keeps its number, and is told of") {
       write_slide(path, {.width = 800, .height = 600, .lower = {{400, 300}, {200, 150}}, .per_unit = 40'000});
   const FileNumbers file(path);
   constexpr std::uint16_t compression = 259;
-  slide.overwrite(file.value_at(file.next_of(file.first_directory()), compression), little_endian(5, 2));
+  slide.overwrite(file.value_at(file.next_of(file.first_directory()), compression), little_endian(34925, 2));
   const SlideInfo info = info_of(path);
   CHECK(info.levels == std::vector<SlideLevel>{{800, 600, 64, 64}, {400, 300, 0, 0}, {200, 150, 64, 64}});
-  CHECK(info.missing_levels == "its compression is 5 (LZW)");
+  CHECK(info.missing_levels == "its compression is 34925 (LZMA)");
   CHECK(info_of(path, {.level = 2}).image_width == 200);
   const SlideInfo wanted = info_of(path, {.level = 1});
   REQUIRE(wanted.failure.has_value());
-  CHECK(mentions(*wanted.failure, "its level 1 can't be read: its compression is 5 (LZW)"));
+  CHECK(mentions(*wanted.failure, "its level 1 can't be read: its compression is 34925 (LZMA)"));
   const SlideInfo half = info_of(path, {.mpp = 0.5});
   CHECK(half.level == 0);
   CHECK(half.resampled);

@@ -43,14 +43,9 @@ class Counts {
 };
 
 SlideForm plain_pixels(std::uint64_t seed) {
-  SlideForm form{.width = 200, .height = 150, .rgb = true, .seed = seed};
-  form.compression = 1;
+  SlideForm form{.width = 200, .height = 150, .seed = seed};
   form.lower = {{50, 37}};  // OpenSlide reads the last level when it opens a file
-  form.encode = [](const Image& tile) {
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(tile.pixels));
-    return StoredTile{{bytes.begin(), bytes.end()}, tile};
-  };
-  return form;
+  return openslide_form(form);
 }
 
 }  // namespace

@@ -54,12 +54,12 @@ std::vector<Kind> kinds_of_libtiff() {
   form.lower = {{250, 150}, {125, 75}};
   form.per_unit = 10'000;  // a micrometre a pixel
   Kind none{"none", form}, deflate{"deflate", form}, grey{"grey", form};
-  none.form = plain_form(form);
   deflate.form.compression = 8;
   deflate.form.encode = [](const Image& tile) { return StoredTile{deflated(tile.pixels), tile}; };
   grey.form.compression = 8;
   grey.form.samples = 1;
   grey.form.encode = grey_tile;
+  for (Kind* kind : {&none, &deflate, &grey}) kind->form = openslide_form(kind->form);
   return {none, deflate, grey};
 }
 
@@ -194,6 +194,7 @@ TEST_CASE("levels that are stored turned are not read, whoever decodes their til
   std::vector<Kind> kinds = kinds_of_libtiff();
   kinds.push_back({"JPEG", kinds.front().form});
   kinds.back().form.compression = 7;
+  kinds.back().form.entries = {};
   kinds.back().form.encode = {};
   for (auto& [name, form] : kinds)
     for (std::uint16_t orientation = 2; orientation <= 8; ++orientation) {

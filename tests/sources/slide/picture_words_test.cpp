@@ -95,20 +95,13 @@ TEST_CASE("names in other alphabets stay one letter for one") {
 TEST_CASE("a picture says why OpenSlide reads a slide") {
   const TempFolder folder;
   const PictureText text;
-  SlideForm form{.width = 300, .height = 200, .rgb = true};
-  form.compression = 1;
-  form.encode = [](const Image& tile) {
-    Bytes bytes(tile.pixels.size());
-    std::memcpy(bytes.data(), tile.pixels.data(), bytes.size());
-    return StoredTile{bytes, tile};
-  };
-  const WrittenSlide slide = write_slide(folder / "a.tif", form);
+  const WrittenSlide slide = write_slide(folder / "a.tif", openslide_form({.width = 300, .height = 200}));
   const SlideSource source({.files = slide.path, .size = 64});
   const SlidePicture picture = draw_slide(source, 0);
   CHECK(at(picture, 30, 30) == mean_of(slide.pixels, 30, 30, 1));
   CHECK(text.words(picture, 200)
-            .find("Read: through OpenSlide " + source.slides().front().openslide +
-                  ", as its compression is 1 (none)") != std::string::npos);
+            .find("Read: through OpenSlide " + source.slides().front().openslide + ", as " + why_openslide_form) !=
+        std::string::npos);
 }
 
 TEST_CASE("a picture that is written is read back, and no half of it ever has its name") {

@@ -236,7 +236,8 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
   directory.set(257, 4, {side(level.pixels.shape.height)});
   directory.set(258, 3, std::vector<std::uint64_t>(form.samples, form.bits));
   directory.set(259, 3, {form.compression});
-  directory.set(262, 3, {form.samples == 1 ? 1u : form.rgb ? 2u : 6u});
+  directory.set(262, 3, {form.photometric != 0xffff ? form.photometric : form.samples == 1 ? 1u : form.rgb ? 2u : 6u});
+  for (const auto& [tag, values] : form.entries) directory.set(tag, 3, {values.begin(), values.end()});
   directory.set(277, 3, {form.samples});
   directory.set(284, 3, {form.planes});
   if (form.strips) {
@@ -303,6 +304,21 @@ SlideForm plain_form(SlideForm form) {
     }
     for (std::size_t i = 0; samples == 1 && i < seen.pixels.size(); ++i) seen.pixels[i] = tile.pixels[i / 3 * 3];
     return StoredTile{bytes, seen};
+  };
+  return form;
+}
+
+SlideForm openslide_form(SlideForm form) {
+  if (!form.encode) form = plain_form(std::move(form));
+  form.entries.push_back({266, {2}});
+  form.encode = [encode = form.encode](const Image& tile) {
+    StoredTile stored = encode(tile);
+    for (std::byte& byte : stored.stream) {
+      auto bits = std::to_integer<unsigned>(byte), reversed = 0u;
+      for (int i = 0; i < 8; ++i, bits >>= 1) reversed = reversed << 1 | (bits & 1);
+      byte = static_cast<std::byte>(reversed);
+    }
+    return stored;
   };
   return form;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/test_images.hpp"
@@ -38,6 +39,9 @@ struct SlideForm {
   std::uint64_t seed = 0;
   // Instead of what belongs there.
   std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
+  std::uint16_t photometric = 0xffff;  // tag 262; by default what `samples` and `rgb` say
+  // Further entries of each level's directory: tag, and values of 16 bits.
+  std::vector<std::pair<std::uint16_t, std::vector<std::uint16_t>>> entries = {};
   bool strips = false;
   // Encodes tiles of another kind than JPEG; where colours are stored apart, the planes of a tile one after the other.
   std::function<StoredTile(const Image&)> encode = {};
@@ -75,6 +79,11 @@ struct WrittenSlide {
 
 // A form whose tiles are plain pixels, of one value, or of three, which may lie apart. A grey pixel has the red one's.
 SlideForm plain_form(SlideForm form);
+// The form, or `plain_form` of it if it has no encoder, with the bits of each byte in reverse order. We leave such a
+// slide to OpenSlide.
+SlideForm openslide_form(SlideForm form);
+// Why we do.
+inline constexpr const char* why_openslide_form = "the bits of its bytes are stored in reverse order";
 
 // One micrometre a pixel, with next to no loss: areas of one colour keep it.
 SlideForm micron_slide(std::int32_t width, std::int32_t height);

@@ -9,64 +9,20 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "file/errors.hpp"
 #include "file/identity/dicom.hpp"
 #include "file/tiff/directory.hpp"
 #include "file/tiff/tiff_file.hpp"
+#include "file/tiff/tile_form.hpp"
 
 namespace penstock::slide {
 
 namespace {
 
 bool is_aperio(std::string_view description) { return description.starts_with("Aperio"); }
-
-[[noreturn]] void refuse(const std::string& why) { throw NeedsOpenSlide{Errc::unsupported, why}; }
-
-enum Compression : std::uint64_t { jpeg = 7, jp2k_ycc = 33003, jp2k_lossy = 33004, jp2k_rgb = 33005, jp2k = 34712 };
-
-bool is_jpeg2000(std::uint64_t compression) {
-  return compression == jp2k_ycc || compression == jp2k_lossy || compression == jp2k_rgb || compression == jp2k;
-}
-
-const char* compression_name(std::uint64_t number) {
-  switch (number) {
-    case 1:
-      return "none";
-    case 5:
-      return "LZW";
-    case 6:
-      return "JPEG of the old kind";
-    case 8:
-    case 32946:
-      return "deflate";
-    case 50001:
-      return "WebP";
-    case 50000:
-      return "Zstandard";
-    case 34925:
-      return "LZMA";
-    case 50002:
-      return "JPEG XL";
-    default:
-      return "unknown";
-  }
-}
-
-std::uint64_t compression_of(const Directory& directory) { return directory.number(TiffTag::compression, 1); }
-
-bool is_tiled(const Directory& directory) {
-  return directory.count(TiffTag::tile_width) != 0 || directory.count(TiffTag::tile_length) != 0;
-}
-
-constexpr std::uint64_t not_turned = 1;
-
-// Returns the orientation, 1 to 8. Any other value counts as not turned.
-std::uint64_t orientation_of(const Directory& directory) {
-  const std::uint64_t orientation = directory.number(TiffTag::orientation, not_turned);
-  return orientation >= 1 && orientation <= 8 ? orientation : not_turned;
-}
 
 bool is_reduced(const Directory& directory) {
   constexpr std::uint64_t old_reduced = 2, old_page = 3;
@@ -75,56 +31,19 @@ bool is_reduced(const Directory& directory) {
   return (directory.number(TiffTag::new_subfile_type, 0) & 1) != 0;
 }
 
-// Refuses an image that is stored mirrored or turned. OpenSlide would return its tiles as they are stored.
-void refuse_turned(const Directory& directory, const std::string& path) {
-  const std::uint64_t orientation = orientation_of(directory);
-  if (orientation != not_turned)
-    throw error_in(path, Errc::unsupported,
-                   "its image is stored mirrored or turned (orientation " + std::to_string(orientation) +
-                       "); write it anew as it is to be seen");
-}
-
-void check_form(const Directory& directory, const std::string& path) {
-  refuse_turned(directory, path);
-  if (!is_tiled(directory)) refuse("its image is not made of tiles");
-  const std::uint64_t compression = compression_of(directory);
-  if (compression != jpeg && !is_jpeg2000(compression))
-    refuse("its compression is " + std::to_string(compression) + " (" + compression_name(compression) + ")");
-  const std::uint64_t bits = directory.number(TiffTag::bits_per_sample, 1);
-  const std::uint64_t samples = directory.number(TiffTag::samples_per_pixel, 1);
-  if (bits != 8 || samples != 3)
-    refuse("its pixels have " + std::to_string(samples) + " values of " + std::to_string(bits) + " bits");
-  constexpr std::uint64_t unsigned_numbers = 1, side_by_side = 1;
-  if (directory.number(TiffTag::sample_format, unsigned_numbers) != unsigned_numbers)
-    refuse("its values are no unsigned whole numbers");
-  if (directory.number(TiffTag::planar_configuration, side_by_side) != side_by_side)
-    refuse("its colours are stored apart from each other");
-}
-
-// Returns whether the values of a pixel are RGB. Otherwise they are YCbCr.
-bool is_rgb(const Directory& directory) {
-  const std::uint64_t compression = compression_of(directory);
-  // These two compressions specify the kind of values.
-  if (compression == jp2k_ycc || compression == jp2k_rgb) return compression == jp2k_rgb;
-  constexpr std::uint64_t rgb = 2, ycc = 6;
-  const std::uint64_t photometric = directory.number(TiffTag::photometric_interpretation, 0);
-  if (photometric != rgb && photometric != ycc)
-    refuse("its photometric interpretation is " + std::to_string(photometric));
-  return photometric == rgb;
-}
-
 StoredArray array_of_tiles(const TiffFile& file, const Directory& directory, const Level& level, TiffTag tag,
                            const char* what) {
   const std::optional<StoredArray> found = directory.array(tag);
-  if (!found || found->count < level.tiles())
+  const std::uint64_t tiles = level.stored_tiles();
+  if (!found || found->count < tiles)
     throw error_in(file.path(), Errc::corrupt,
                    std::string("it says ") + what + " of " + std::to_string(found ? found->count : 0) + " tiles; " +
-                       std::to_string(level.tiles()) + " make its image of " + std::to_string(level.width) + "x" +
+                       std::to_string(tiles) + " make its image of " + std::to_string(level.width) + "x" +
                        std::to_string(level.height) + " pixels");
   // The number of tiles is limited to the file's bytes, so that the product can't overflow. More tiles are an error
   // anyway, because a table has at least one byte per tile.
-  const std::uint64_t needed = std::min(level.tiles(), file.bytes()) * found->element_bytes;
-  if (level.tiles() > file.bytes() || needed > file.bytes() || found->offset > file.bytes() - needed)
+  const std::uint64_t needed = std::min(tiles, file.bytes()) * found->element_bytes;
+  if (tiles > file.bytes() || needed > file.bytes() || found->offset > file.bytes() - needed)
     throw error_in(file.path(), Errc::corrupt, "the file ends before its table of tiles does: it is cut off",
                    found->offset);
   return *found;
@@ -151,24 +70,16 @@ Level read_size(const TiffFile& file, const Directory& directory) {
 }
 
 Level read_level(const TiffFile& file, const Directory& directory) {
-  check_form(directory, file.path());
+  TileForm form = read_tile_form(directory, file.path());
   Level level = read_size(file, directory);
   level.big_endian = file.big_endian();
-  level.rgb = is_rgb(directory);
+  level.codec = form.codec;
+  level.rgb = form.rgb;
+  level.values = form.values;
+  level.tables = std::move(form.tables);
   constexpr std::uint32_t most = 8192;
   level.tile_width = side_of(file, directory, TiffTag::tile_width, "the width of a tile", most);
   level.tile_height = side_of(file, directory, TiffTag::tile_length, "the height of a tile", most);
-  if (is_jpeg2000(compression_of(directory))) {
-    level.codec = SlideCodec::jpeg2000;
-  } else {
-    // All tables that one JPEG can use have fewer bytes than this. Longer tables would slow down the decoding of each
-    // tile.
-    constexpr std::uint64_t most_tables = 16384;
-    const std::uint64_t bytes = directory.count(TiffTag::jpeg_tables);
-    if (bytes > most_tables)
-      throw error_in(file.path(), Errc::corrupt, "the tables of its tiles have " + std::to_string(bytes) + " bytes");
-    level.tables = directory.bytes(TiffTag::jpeg_tables);
-  }
   level.tile_offsets = array_of_tiles(file, directory, level, TiffTag::tile_offsets, "the places");
   level.tile_bytes = array_of_tiles(file, directory, level, TiffTag::tile_byte_counts, "the sizes");
   return level;
@@ -280,13 +191,13 @@ TilesOfOpenSlide tiles_of_openslide(const TiffFile& file, std::span<const Direct
   for (const Directory& directory : directories) {
     try {
       if (!is_tiled(directory)) continue;
-      if (orientation_of(directory) != not_turned) {
+      if (is_turned(directory)) {
         const Level level = read_size(file, directory);
         tiles.turned.push_back({level.width, level.height});
         continue;
       }
-      check_form(directory, file.path());
-      (void)is_rgb(directory);
+      const SlideCodec codec = read_tile_form(directory, file.path()).codec;
+      if (codec != SlideCodec::jpeg && codec != SlideCodec::jpeg2000) tiles.by_libtiff = true;
     } catch (const NeedsOpenSlide&) {
       tiles.by_libtiff = true;
     } catch (const Error& failed) {
@@ -300,7 +211,7 @@ Level read_first_level(const TiffFile& file, const Directory& directory, const R
                        const std::optional<OmeImage>& ome, const char* maker) {
   try {
     if (maker != nullptr)
-      refuse(std::string("it is a file of ") + maker + ", whose tiles are put together in its own way");
+      leave_to_openslide(std::string("it is a file of ") + maker + ", whose tiles are put together in its own way");
     return read_level(file, directory);
   } catch (NeedsOpenSlide& refused) {
     if (ome && ome->directory != 0)
