@@ -45,6 +45,8 @@ Store drawn_slide(const Settings& settings);
 Store single_level_slide(const Settings& settings);
 // The slide of `drawn_slide`, with only one level, and with RGB tiles in JPEG 2000.
 Store jpeg2000_slide(const Settings& settings);
+// slide.tif with the pixels of a drawn slide's level 0, in tiles of deflate with predictor 2.
+Store deflate_slide(const Settings& settings);
 // 0.svs to 7.svs, each with 4,000 x 4,000 pixels and one level.
 Store cohort_of_slides(const Settings& settings);
 // slide.svs with 82,000 x 82,000 pixels, in which a few hundred different tiles are repeated.

@@ -10,6 +10,7 @@
 #include "child.hpp"
 #include "data.hpp"
 #include "made_once.hpp"
+#include "plain_deflate.hpp"
 #include "program_paths.hpp"
 
 namespace penstock::bench {
@@ -47,6 +48,18 @@ Store single_level_slide(const Settings& settings) {
 Store jpeg2000_slide(const Settings& settings) {
   return drawn(settings, settings.quick ? 2100 : 8200, "jpeg2000",
                {"--levels", "1", "--compression", "jpeg2000", "--color", "rgb"});
+}
+Store deflate_slide(const Settings& settings) {
+  const int side = settings.quick ? 2100 : 8200;
+  const fs::path folder = settings.data / fmt::format("slide-deflate-{}", side);
+  const Store jpeg = drawn(settings, side, "of-deflate", {"--levels", "1"});
+  return made_once(folder, jpeg.records, [&] {
+    progress("writing a slide of deflate");
+    const fs::path file = folder / "slide.tif";
+    write_deflate_slide(PlainSlide(jpeg.folder / "slide.svs"), file);
+    return fmt::format("a slide of {0} x {0} pixels, {1} tiles of 256, deflate with predictor 2, {2:.1f} MB", side,
+                       jpeg.records, static_cast<double>(fs::file_size(file)) / 1e6);
+  });
 }
 Store cohort_of_slides(const Settings& settings) {
   const int side = settings.quick ? 600 : 4000, count = settings.quick ? 2 : 8;

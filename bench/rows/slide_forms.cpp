@@ -14,6 +14,7 @@
 #include <penstock/transforms/image.hpp>
 
 #include "../data.hpp"
+#include "../plain_deflate.hpp"
 #include "../plain_jpeg2000.hpp"
 #include "../plain_slide.hpp"
 #include "../raw_loop.hpp"
@@ -161,6 +162,32 @@ Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
+Row slide_deflate_vs_raw(const RowSpec& spec, const Settings& settings) {
+  const Store store = deflate_slide(settings);
+  const std::string file = (store.folder / "slide.tif").string();
+  const Pipeline pipeline = from(Slides{.files = file, .size = image_side}) | batch(batch_rows);
+  const PlainSlide plain(file);
+  const Ring ring(image_bytes, batch_rows, ring_depth);
+  const std::int64_t columns = plain.width() / image_side;
+  const auto raw = [&](std::uint64_t records) {
+    Timing timing = raw_loop(settings.threads, records, [&] {
+      return [&, decoder = PlainDeflate(), buffer = std::vector<std::byte>()](std::uint64_t ticket) mutable {
+        const auto record = static_cast<std::int64_t>(ticket);
+        const std::int64_t tile = record / columns * plain.columns() + record % columns;
+        decoder.decode(plain.read(tile, buffer), image_side, ring.row(ticket));
+      };
+    });
+    timing.value = static_cast<double>(records) / timing.value;
+    return timing;
+  };
+  raw(std::min<std::uint64_t>(2 * batch_rows, pipeline.size()));
+  check_rows(pipeline, ring);
+  Row row = compare(
+      spec, settings, [&] { return loaded(pipeline, settings.threads); }, [&] { return raw(pipeline.size()); });
+  row.notes.push_back(store.description);
+  return row;
+}
+
 Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings) {
   const Store store = single_level_slide(settings);
   const std::string file = (store.folder / "slide.svs").string();
@@ -214,9 +241,9 @@ Row slide_tissue_vs_raw(const RowSpec& spec, const Settings& settings) {
 
 namespace {
 
-Row against_openslide(const RowSpec& spec, const Settings& settings, bool shuffled) {
-  const Store store = drawn_slide(settings);
-  const std::string file = (store.folder / "slide.svs").string();
+Row against_openslide(const RowSpec& spec, const Settings& settings, const Store& store, const char* name,
+                      bool shuffled) {
+  const std::string file = (store.folder / name).string();
   const Slides slides{.files = file, .size = image_side};
   const std::uint64_t records = SlideSource(slides).size();
   const PlainSlide plain(file);
@@ -254,16 +281,20 @@ Row against_openslide(const RowSpec& spec, const Settings& settings, bool shuffl
 }  // namespace
 
 Row slide_vs_openslide(const RowSpec& spec, const Settings& settings) {
-  return against_openslide(spec, settings, false);
+  return against_openslide(spec, settings, drawn_slide(settings), "slide.svs", false);
 }
 Row slide_random_vs_openslide(const RowSpec& spec, const Settings& settings) {
-  return against_openslide(spec, settings, true);
+  return against_openslide(spec, settings, drawn_slide(settings), "slide.svs", true);
+}
+Row slide_deflate_vs_openslide(const RowSpec& spec, const Settings& settings) {
+  return against_openslide(spec, settings, deflate_slide(settings), "slide.tif", false);
 }
 
 #else
 
 Row slide_vs_openslide(const RowSpec&, const Settings&) { throw std::logic_error("built without OpenSlide"); }
 Row slide_random_vs_openslide(const RowSpec&, const Settings&) { throw std::logic_error("built without OpenSlide"); }
+Row slide_deflate_vs_openslide(const RowSpec&, const Settings&) { throw std::logic_error("built without OpenSlide"); }
 
 #endif
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slides of many tiles, directories of many entries, and files that say more than they have.
+#include <zlib.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include <penstock/penstock.hpp>
@@ -109,6 +113,39 @@ void load_with_table(const TempFolder& folder) {
   (void)loader.report();
 }
 
+// A slide of one tile of 4,096 x `rows` grey pixels, whose stream is given.
+void write_value_tile(const TempFolder& folder, std::size_t rows, std::uint16_t compression,
+                      const std::string& stream) {
+  SlideForm form = plain_form({.width = 4096,
+                               .height = static_cast<std::int32_t>(rows),
+                               .tile_width = 4096,
+                               .tile_height = static_cast<std::int32_t>(rows),
+                               .samples = 1});
+  form.compression = compression;
+  form.encode = [&](const Image& tile) {
+    const auto bytes = std::as_bytes(std::span(stream));
+    return StoredTile{{bytes.begin(), bytes.end()}, tile};
+  };
+  form.draw = [](const ImageShape& shape) { return Image(shape); };
+  write_slide(folder / "a.tif", form);
+}
+
+std::string deflated_zeros(std::size_t bytes) {
+  std::string stream(compressBound(static_cast<uLong>(bytes)), '\0');
+  auto size = static_cast<uLongf>(stream.size());
+  const std::string zeros(bytes, '\0');
+  compress(reinterpret_cast<Bytef*>(stream.data()), &size, reinterpret_cast<const Bytef*>(zeros.data()),
+           static_cast<uLong>(bytes));
+  stream.resize(size);
+  return stream;
+}
+
+// Reads places of which each needs a part of the tile alone.
+void read_parts(const TempFolder& folder) {
+  const SlideSource source({.files = folder / "a.tif", .size = 64, .stride = 1500, .edges = SlideEdges::pad});
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(source.size(), 3); ++i) (void)read_sample(source, i);
+}
+
 void read_all(const TempFolder& folder) {
   const SlideSource source({.files = folder / "a.tif", .size = 64, .stride = 48, .edges = SlideEdges::pad});
   for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
@@ -127,6 +164,32 @@ TEST_CASE("slides take time and memory as they are large") {
                  write_slide(f / "a.tif", {.width = 640, .height = static_cast<std::int32_t>(n) * 10});
                },
            .use = read_all},
+          {.name = "n rows of deflate, a few bytes each",
+           .size = 400,
+           .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, n, 8, deflated_zeros(4096 * n)); },
+           .use = read_parts},
+          {.name = "n rows of deflate, whose stream is twice as long",
+           .size = 400,
+           .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, n, 8, deflated_zeros(8192 * n)); },
+           .use = read_parts},
+          {.name = "n rows of deflate, whose stream is far too long",
+           .size = 100,
+           .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, n, 8, deflated_zeros(400'000 * n)); },
+           .use = read_parts,
+           .refused = Errc::corrupt},
+          {.name = "n bytes of LZW that only clear its table",
+           .size = 400'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_value_tile(f, 400, 5, times(n / 9, std::string("\x80\x40\x20\x10\x08\x04\x02\x01\0", 9)));
+               },
+           .use = read_parts,
+           .refused = Errc::corrupt},
+          {.name = "n bytes of PackBits that say nothing",
+           .size = 1'000'000,
+           .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, 400, 32773, times(n, "\x80")); },
+           .use = read_parts,
+           .refused = Errc::corrupt},
           {.name = "n entries in a directory",
            .size = 1'000,
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, n, 0)); },
