@@ -164,10 +164,29 @@ TEST_CASE("slides take time and memory as they are large") {
                  write_slide(f / "a.tif", {.width = 640, .height = static_cast<std::int32_t>(n) * 10});
                },
            .use = read_all},
-          {.name = "n rows of deflate, a few bytes each",
-           .size = 400,
-           .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, n, 8, deflated_zeros(4096 * n)); },
-           .use = read_parts},
+          {.name = "n tiles of deflate, of few bytes and many pixels",
+           .size = 25,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 SlideForm form = plain_form({.width = 512,
+                                              .height = static_cast<std::int32_t>(512 * n),
+                                              .tile_width = 512,
+                                              .tile_height = 512,
+                                              .samples = 1});
+                 form.compression = 8;
+                 form.encode = [](const Image& tile) {
+                   const std::string stream = deflated_zeros(512 * 512);
+                   const auto bytes = std::as_bytes(std::span(stream));
+                   return StoredTile{{bytes.begin(), bytes.end()}, tile};
+                 };
+                 form.draw = [](const ImageShape& shape) { return Image(shape); };
+                 write_slide(f / "a.tif", form);
+               },
+           .use =
+               [](const TempFolder& f) {
+                 const SlideSource source({.files = f / "a.tif", .size = 64, .stride = 512});
+                 for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
+               }},
           {.name = "n rows of deflate, whose stream is twice as long",
            .size = 400,
            .make = [](const TempFolder& f, std::size_t n) { write_value_tile(f, n, 8, deflated_zeros(8192 * n)); },
