@@ -235,13 +235,17 @@ TEST_CASE("a part of a tile of values is a part of the whole") {
       write_values(path, form);
       write_values(other, form, 9);
       const Image whole = level_of(path);
-      for (const auto& [size, left, top] : {std::array{10, 0, 0}, {30, 20, 25}, {32, 7, 11}, {64, 3, 1}, {1, 85, 70}})
-        for_each_record({.files = path, .size = size, .stride = size, .left = left, .top = top},
-                        [&](const Image& image, std::int64_t x, std::int64_t y) {
-                          REQUIRE(image == box_of(whole, x, y, image.shape.width, image.shape.height));
-                          // Nothing may be left in memory that happens to be right.
-                          (void)level_of(other);
-                        });
+      // `at` decodes parts, where a loader or `read_sample` would decode blocks.
+      for (const auto& [size, left, top] : {std::array{10, 0, 0}, {30, 20, 25}, {32, 7, 11}, {64, 3, 1}, {1, 85, 70}}) {
+        const Pipeline parts = from(Slides{.files = path, .size = size, .stride = size, .left = left, .top = top});
+        for (std::uint64_t i = 0; i < parts.size(); ++i) {
+          // Nothing may be left in memory that happens to be right.
+          (void)from(Slides{.files = other, .size = size, .stride = size, .left = left, .top = top}).at(i);
+          const OwnedSample sample = parts.at(i);
+          REQUIRE(image_of(sample["image"]) ==
+                  box_of(whole, number_of(sample, "x"), number_of(sample, "y"), size, size));
+        }
+      }
       const Pipeline crops = from(Slides{.files = path, .size = 64, .stride = 20}) | check({.verify = true}) |
                              center_crop("image", {22, 34});
       for (std::uint64_t i = 0; i < crops.size(); ++i) {
