@@ -37,7 +37,8 @@ OPJ_BOOL seek_memory(OPJ_OFF_T at, void* user) {
 
 }  // namespace
 
-void decode_plain_jpeg2000(std::span<const std::byte> bytes, std::int32_t side, std::byte* into) {
+void decode_plain_jpeg2000(std::span<const std::byte> bytes, std::int32_t side, std::byte* into,
+                           std::uint32_t left_out) {
   StoredBytes memory{bytes};
   opj_stream_t* const stream = opj_stream_create(bytes.size(), OPJ_TRUE);
   opj_stream_set_user_data(stream, &memory, nullptr);
@@ -48,6 +49,7 @@ void decode_plain_jpeg2000(std::span<const std::byte> bytes, std::int32_t side, 
   opj_codec_t* const codec = opj_create_decompress(OPJ_CODEC_J2K);
   opj_dparameters_t parameters;
   opj_set_default_decoder_parameters(&parameters);
+  parameters.cp_reduce = left_out;
   opj_image_t* image = nullptr;
   const bool decoded = opj_setup_decoder(codec, &parameters) == OPJ_TRUE &&
                        opj_read_header(stream, codec, &image) == OPJ_TRUE &&
@@ -55,7 +57,8 @@ void decode_plain_jpeg2000(std::span<const std::byte> bytes, std::int32_t side, 
   if (decoded) {
     const std::int32_t *r = image->comps[0].data, *g = image->comps[1].data, *b = image->comps[2].data;
     auto* to = reinterpret_cast<std::uint8_t*>(into);
-    for (std::int32_t i = 0; i < side * side; ++i, to += 3) {
+    const std::int32_t small = side >> left_out;
+    for (std::int32_t i = 0; i < small * small; ++i, to += 3) {
       to[0] = static_cast<std::uint8_t>(r[i]);
       to[1] = static_cast<std::uint8_t>(g[i]);
       to[2] = static_cast<std::uint8_t>(b[i]);

@@ -55,6 +55,7 @@ Row slide_224_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_offgrid_random_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_threads(const RowSpec& spec, const Settings& settings);
 Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings);
+Row jp2k_level_less(const RowSpec& spec, const Settings& settings);
 Row slide_deflate_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_tissue_vs_raw(const RowSpec& spec, const Settings& settings);
