@@ -13,14 +13,19 @@ namespace penstock {
 
 namespace {
 
-const char* effort_name(EncodePngOptions::Effort effort) {
+struct Level {
+  const char* name;
+  int of_libdeflate;
+};
+
+Level level_of(EncodePngOptions::Effort effort) {
   switch (effort) {
     case EncodePngOptions::fast:
-      return "fast";
+      return {"fast", 4};
     case EncodePngOptions::normal:
-      return "normal";
+      return {"normal", 6};
     case EncodePngOptions::small:
-      return "small";
+      return {"small", 12};
   }
   throw Error(Errc::invalid_argument, "encode_png: effort is not fast, normal or small");
 }
@@ -28,23 +33,20 @@ const char* effort_name(EncodePngOptions::Effort effort) {
 class PngEncoder final : public ImageEncoder {
  public:
   explicit PngEncoder(const EncodePngOptions& options)
-      : effort_(options.effort),
-        name_(effort_name(effort_)),
-        compressors_(effort_ == EncodePngOptions::small ? 12 : 6) {}
+      : level_(level_of(options.effort)), compressors_(level_.of_libdeflate) {}
   std::string name() const override { return "encode_png"; }
-  std::string describe() const override { return std::string("effort ") + name_; }
+  std::string describe() const override { return std::string("effort ") + level_.name; }
   bool takes(DType element, std::int32_t channels) const override {
     return (element == DType::u8 || element == DType::u16) && channels >= 1 && channels <= 4;
   }
   bool lossless() const override { return true; }
   void encode(const Pixels& pixels, EncodedFile& out, Scratch& scratch) const override {
-    png::Writer(out, scratch, effort_ == EncodePngOptions::fast ? nullptr : &compressors_).write(pixels);
+    png::Writer(out, scratch, compressors_).write(pixels);
   }
 
  private:
-  EncodePngOptions::Effort effort_;
-  const char* name_;
-  mutable png::Compressors compressors_;  // of libdeflate's level
+  const Level level_;
+  mutable png::Compressors compressors_;
 };
 
 }  // namespace

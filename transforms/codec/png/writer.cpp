@@ -86,7 +86,7 @@ void Writer::chunk(std::string_view type, std::span<const std::byte> data) {
 }
 
 Writer::Way Writer::best_way(FilteredRows& rows, RunDeflater& deflater) {
-  if (compressors_ == nullptr || !rows.at_most(most_in_memory)) return Way::runs;
+  if (!rows.at_most(most_in_memory)) return Way::runs;
   const Sample sample(rows);
   const std::size_t bytes = bytes_of(rows, sample.rows());
   std::uint8_t* const made = room_for(rows, sample.rows());
@@ -130,7 +130,7 @@ void Writer::write_compressed(FilteredRows& rows, Way way) {
 }
 
 std::span<const std::byte> Writer::compressed(std::span<const std::uint8_t> bytes) {
-  const Compressors::Compressor compressor = compressors_->take();
+  const Compressors::Compressor compressor = compressors_.take();
   const std::size_t room = libdeflate_zlib_compress_bound(compressor.get(), bytes.size());
   std::byte* const to = scratch_.allocate(room);
   const std::size_t made = libdeflate_zlib_compress(compressor.get(), bytes.data(), bytes.size(), to, room);

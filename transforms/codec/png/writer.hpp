@@ -18,9 +18,8 @@ namespace penstock::png {
 
 class Writer {
  public:
-  // Without `compressors`, all images are compressed by runs. `out`, `scratch` and `compressors` must outlive the
-  // writer.
-  Writer(EncodedFile& out, Scratch& scratch, Compressors* compressors)
+  // `out`, `scratch` and `compressors` must outlive the writer.
+  Writer(EncodedFile& out, Scratch& scratch, Compressors& compressors)
       : out_(out), scratch_(scratch), compressors_(compressors) {}
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -48,7 +47,7 @@ class Writer {
 
   EncodedFile& out_;
   Scratch& scratch_;
-  Compressors* compressors_;
+  Compressors& compressors_;
 };
 
 }  // namespace penstock::png
