@@ -23,8 +23,10 @@ RunDeflater::RunDeflater(Scratch& scratch, std::span<std::byte> room) : room_(ro
 bool RunDeflater::step(bool end) {
   if (stream_.avail_in == 0 && !end) return false;
   const int status = deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);
-  if (status != Z_OK && status != Z_STREAM_END) throw Error(Errc::unsupported, "zlib could not deflate the image");
-  return status == Z_OK && stream_.avail_out == 0;
+  if (status == Z_OK && stream_.avail_out == 0) return true;
+  if (status != (end ? Z_STREAM_END : Z_OK) || stream_.avail_in != 0)
+    throw Error(Errc::unsupported, "zlib could not deflate the image");
+  return false;
 }
 
 void RunDeflater::begin_piece() {

@@ -131,9 +131,9 @@ TEST_CASE("rows have the filter with the least sum, or none, with every instruct
         for (const EncodePngOptions& options : {fast, normal, small}) {
           const Bytes made = encode_png(image.view(), options);
           const std::vector<std::uint8_t> rows = inflated_rows(made);
-          CHECK(rows == filtered_rows(image, is_plain(rows, image.shape)));
+          CHECK((rows == filtered_rows(image, is_plain(rows, image.shape))));
           if (options.effort != small.effort)
-            on_every_target([&] { CHECK(encode_png(image.view(), options) == made); });
+            on_every_target([&] { CHECK((encode_png(image.view(), options) == made)); });
         }
       }
 }
@@ -188,7 +188,7 @@ TEST_CASE("the same pixels make the same PNG, whatever was encoded before or is 
       });
     for (std::thread& thread : threads) thread.join();
     for (std::size_t t = 0; t < made.size(); ++t)
-      for (std::size_t i = 0; i < made[t].size(); ++i) CHECK(made[t][i] == expected[(i + 5 * t) % all.size()]);
+      for (std::size_t i = 0; i < made[t].size(); ++i) CHECK((made[t][i] == expected[(i + 5 * t) % all.size()]));
   }
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("an image of more than 64 MiB is compressed as runs, with memory for a
   const Bytes above_limit = bytes_of(more, normal, memory);
   CHECK(memory < std::size_t{2} << 20);
   CHECK(above_limit.size() > 20 * at_limit.size());
-  CHECK(above_limit == bytes_of(more, fast, memory));
+  CHECK((above_limit == bytes_of(more, fast, memory)));
 }
 
 }  // namespace PENSTOCK_TEST_FILE
