@@ -85,7 +85,7 @@ std::vector<RowEntry> all_rows() {
       {{"png_encode", "encode of pictures of 500 x 375 as PNG | plain libpng with its defaults, 1 thread", "images/s",
         7, higher, ratio},
        png_encode},
-      {{"png_encode_mask", "the same of masks of 1,024 x 1,024", "images/s", 3, higher, ratio}, png_encode_mask},
+      {{"png_encode_mask", "the same of masks of 1,024 x 1,024", "images/s", 2.8, higher, ratio}, png_encode_mask},
       {{"threads_1_to_2", "speed-up of the JPEG job from 1 to 2 threads | that of the raw loop", "x", 0.97, higher,
         ratio},
        threads_1_to_2,
