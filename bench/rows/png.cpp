@@ -3,8 +3,10 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/encode_png.hpp>
 
 #include "../decoders_beside.hpp"
 #include "../pictures.hpp"
@@ -19,8 +21,17 @@ using Files = std::vector<std::vector<std::byte>>;
 
 [[noreturn]] void refuse(png_structp, png_const_charp) { throw std::runtime_error("libpng refused a picture"); }
 
-// Returns a PNG as libpng writes it with its own settings. An image of one channel has the palette of a mask.
-std::vector<std::byte> encoded(const std::vector<std::uint8_t>& pixels, Size size, int channels) {
+struct Picture {
+  std::vector<std::uint8_t> pixels;
+  Size size;
+  int channels;
+};
+using Pictured = std::vector<Picture>;
+
+// Returns a PNG as libpng writes it with its own settings. With `with_palette`, an image of one channel has the palette
+// of a mask.
+std::vector<std::byte> encoded(const Picture& picture, bool with_palette) {
+  const auto& [pixels, size, channels] = picture;
   std::vector<std::byte> file;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, refuse, nullptr);
   png_infop info = png_create_info_struct(png);
@@ -33,11 +44,14 @@ std::vector<std::byte> encoded(const std::vector<std::uint8_t>& pixels, Size siz
       },
       nullptr);
   const auto width = static_cast<png_uint_32>(size.width), height = static_cast<png_uint_32>(size.height);
-  png_set_IHDR(png, info, width, height, 8, channels == 1 ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB,
+  png_set_IHDR(png, info, width, height, 8,
+               channels == 3  ? PNG_COLOR_TYPE_RGB
+               : with_palette ? PNG_COLOR_TYPE_PALETTE
+                              : PNG_COLOR_TYPE_GRAY,
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   const png_color colors[8] = {{0, 0, 0},   {128, 0, 0},   {0, 128, 0},   {128, 128, 0},
                                {0, 0, 128}, {128, 0, 128}, {0, 128, 128}, {128, 128, 128}};
-  if (channels == 1) png_set_PLTE(png, info, colors, 8);
+  if (with_palette) png_set_PLTE(png, info, colors, 8);
   png_write_info(png, info);
   for (png_uint_32 y = 0; y < height; ++y)
     png_write_row(png, pixels.data() + std::size_t{y} * width * static_cast<unsigned>(channels));
@@ -103,9 +117,49 @@ Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& f
   return row;
 }
 
-Files photographs(const Settings& settings, Size size) {
-  const Pictures pictures(settings.photographs);
+Files files_of(const Pictured& pictures, bool with_palette) {
   Files files;
+  for (const Picture& picture : pictures) files.push_back(encoded(picture, with_palette));
+  return files;
+}
+
+Row encode_against_libpng(const RowSpec& spec, const Settings& settings, const Pictured& pictures) {
+  struct File final : EncodedFile {
+    void append(std::span<const std::byte> more) override { bytes.insert(bytes.end(), more.begin(), more.end()); }
+    std::vector<std::byte> bytes;
+  };
+  const auto encoder = png_encoder();
+  RawScratch scratch;
+  File file;
+  std::size_t ours = 0, limit = 0;  // bytes of all files
+  const auto timed = [&](std::size_t& bytes, auto&& encode) {
+    bytes = 0;
+    const Stopwatch watch;
+    for (const Picture& picture : pictures) bytes += encode(picture);
+    return Timing{static_cast<double>(pictures.size()) / watch.wall_s(), watch.cpu_s()};
+  };
+  Row row = compare(
+      spec, settings,
+      [&] {
+        return timed(ours, [&](const Picture& picture) {
+          scratch.reset();
+          file.bytes.clear();
+          const auto stride = static_cast<std::ptrdiff_t>(picture.size.width) * picture.channels;
+          const ImageShape shape{picture.size.height, picture.size.width, picture.channels};
+          encoder->encode({picture.pixels.data(), stride, shape}, file, scratch);
+          return file.bytes.size();
+        });
+      },
+      [&] { return timed(limit, [&](const Picture& picture) { return encoded(picture, false).size(); }); });
+  row.notes.push_back(std::to_string(pictures.size()) + " files, " + std::to_string(ours / pictures.size()) +
+                      " bytes each; " + std::to_string(limit / pictures.size()) + " by libpng");
+  note_decoders_beside(row, settings, "encode", files_of(pictures, false), ".png");
+  return row;
+}
+
+Pictured photographs(const Settings& settings, Size size) {
+  const Pictures pictures(settings.photographs);
+  Pictured all;
   for (std::uint64_t i = 0; i < (settings.quick ? 4u : 40u); ++i) {
     const std::vector<std::uint8_t> whole = pictures.pixels(i, 0);
     std::vector<std::uint8_t> part;
@@ -113,25 +167,15 @@ Files photographs(const Settings& settings, Size size) {
       const auto first = whole.begin() + static_cast<std::ptrdiff_t>(y) * picture_size.width * 3;
       part.insert(part.end(), first, first + static_cast<std::ptrdiff_t>(size.width) * 3);
     }
-    files.push_back(encoded(part, size, 3));
+    all.push_back({std::move(part), size, 3});
   }
-  return files;
+  return all;
 }
 
-}  // namespace
-
-Row png_photo(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, photographs(settings, picture_size), {});
-}
-
-Row png_tile(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, photographs(settings, {256, 256}), {});
-}
-
-Row png_mask(const RowSpec& spec, const Settings& settings) {
-  // Regions of eight classes with round borders, as people draw them.
+// Regions of eight classes with round borders, as people draw them.
+Pictured masks(const Settings& settings) {
   constexpr std::int32_t side = 1024;
-  Files files;
+  Pictured all;
   for (std::int32_t i = 0; i < (settings.quick ? 2 : 20); ++i) {
     std::vector<std::uint8_t> mask;
     for (std::int32_t y = 0; y < side; ++y)
@@ -143,9 +187,31 @@ Row png_mask(const RowSpec& spec, const Settings& settings) {
         }
         mask.push_back(static_cast<std::uint8_t>(owner));
       }
-    files.push_back(encoded(mask, {side, side}, 1));
+    all.push_back({std::move(mask), {side, side}, 1});
   }
-  return against_libpng(spec, settings, files, {.color = PngOptions::labels});
+  return all;
+}
+
+}  // namespace
+
+Row png_photo(const RowSpec& spec, const Settings& settings) {
+  return against_libpng(spec, settings, files_of(photographs(settings, picture_size), false), {});
+}
+
+Row png_tile(const RowSpec& spec, const Settings& settings) {
+  return against_libpng(spec, settings, files_of(photographs(settings, {256, 256}), false), {});
+}
+
+Row png_mask(const RowSpec& spec, const Settings& settings) {
+  return against_libpng(spec, settings, files_of(masks(settings), true), {.color = PngOptions::labels});
+}
+
+Row png_encode(const RowSpec& spec, const Settings& settings) {
+  return encode_against_libpng(spec, settings, photographs(settings, picture_size));
+}
+
+Row png_encode_mask(const RowSpec& spec, const Settings& settings) {
+  return encode_against_libpng(spec, settings, masks(settings));
 }
 
 }  // namespace penstock::bench

@@ -3,10 +3,11 @@
 
 A job with each image in FOLDER by Pillow and by OpenCV, those that this Python has, on one thread. The files are in memory
 already. JOB is `pixels`: decoding alone, or `small`: decoded at the scale that suits, shrunk to 256 pixels on the short
-side, the middle 224 x 224 of that. Prints a line for each way, with its images a second: the median of seven rounds, in
+side, the middle 224 x 224 of that, or `encode`: encoding alone, as a PNG with the library's defaults. Prints a line for each way, with its images a second: the median of seven rounds, in
 turns.
 """
 
+import functools
 import io
 import pathlib
 import statistics
@@ -31,7 +32,12 @@ def pillow_ways(image):
             opened.draft("RGB", (width, height))
         return opened.resize((width, height), image.BILINEAR).crop((left, top, left + CROP, top + CROP))
 
+    @functools.cache
+    def pixels(data):
+        return image.open(io.BytesIO(data)).copy()
+
     yield "pixels", "", lambda data: image.open(io.BytesIO(data)).load()
+    yield "encode", "", lambda data: pixels(data).save(io.BytesIO(), "PNG")
     yield "small", ", all pixels", lambda data: small(data, False)
     yield "small", ", draft", lambda data: small(data, True)
 
@@ -43,7 +49,12 @@ def opencv_ways(cv2, numpy):
         resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_LINEAR)
         return resized[top : top + CROP, left : left + CROP].copy()
 
+    @functools.cache
+    def pixels(data):
+        return cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_UNCHANGED)
+
     yield "pixels", "", lambda data: cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_UNCHANGED)
+    yield "encode", "", lambda data: cv2.imencode(".png", pixels(data))
     yield "small", ", all pixels", lambda data: small(data, cv2.IMREAD_COLOR)
     yield "small", ", REDUCED_8", lambda data: small(data, cv2.IMREAD_REDUCED_COLOR_8)
 

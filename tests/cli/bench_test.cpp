@@ -143,7 +143,7 @@ TEST_CASE("bench knows every built-in stage") {
         "decode_jpeg | resize 8x9 | cast field=label dtype=f16 | drop_fields image | batch 64",
         "decode_jpeg | encode_jpeg keep_stored=true | ragged image | batch 64",
         "decode_jpeg | encode_jpeg out=small quality=40 subsampling=444 progressive=true | resize 8x9 | encode_png "
-        "image 9 "
+        "image fast "
         "png | encode_jpeg restart_rows=1 out=jpeg | pad small | pad field=png to=9000 value=0 | ragged jpeg | batch "
         "64"}) {
     const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});

@@ -93,8 +93,8 @@ TEST_CASE("encode_png keeps the contract of an encoder") {
   ps::testing::ImageEncoderOptions options;
   for (const ps::DType element : {ps::DType::u8, ps::DType::u16})
     options.decoders.push_back(ps::png_decoder({.color = ps::PngOptions::as_stored, .dtype = element}));
-  for (const int compression : {0, 1, 6, 9}) {
-    const auto report = check_image_encoder([&] { return ps::png_encoder({.compression = compression}); }, options);
+  for (const auto effort : {ps::EncodePngOptions::fast, ps::EncodePngOptions::normal, ps::EncodePngOptions::small}) {
+    const auto report = check_image_encoder([&] { return ps::png_encoder({.effort = effort}); }, options);
     CHECK(report.text() == "");
     CHECK(report.passed());
   }

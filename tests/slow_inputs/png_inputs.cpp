@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG files whose chunks are many or large: a whole picture, which is decoded, stands after them or between them.
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/encode_png.hpp>
 
 #include "slow_inputs/slow_inputs.hpp"
 #include "support/catch.hpp"
@@ -54,6 +56,23 @@ void decode(const TempFolder& folder) {
   const auto decoding = png_decoder()->start();
   const ImageShape shape = decoding->open(std::as_bytes(std::span(text)));
   decoding->decode({0, 0, shape.height, shape.width}, true, nullptr, scratch);
+}
+
+// The bytes of pixels to encode, as a file.
+void write_pixels(const TempFolder& folder, std::size_t n, const std::function<int(std::size_t)>& value) {
+  std::string bytes(n, '\0');
+  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<char>(value(i));
+  folder.write("pixels", bytes);
+}
+
+// Encodes the file's bytes as an image of `width`; 0: as one row.
+void encode(const TempFolder& folder, std::size_t width, const EncodePngOptions& options) {
+  const std::string bytes = content_of(folder, "pixels");
+  if (width == 0) width = bytes.size();
+  encode_png({reinterpret_cast<const std::uint8_t*>(bytes.data()),
+              static_cast<std::ptrdiff_t>(width),
+              {static_cast<std::int32_t>(bytes.size() / width), static_cast<std::int32_t>(width), 1}},
+             options);
 }
 
 // Side of a picture of n pixels.
@@ -119,6 +138,39 @@ TEST_CASE("PNG files take time and memory as they are large") {
                           write_png(f, PngFile({}, {static_cast<std::int32_t>(n), 1}, 1));
                         },
                     .use = decode},
+               });
+}
+
+TEST_CASE("images become PNGs in time and memory as they are large") {
+  const auto noise = [](const TempFolder& f, std::size_t n) {
+    Numbers numbers(1);
+    write_pixels(f, n, [&](std::size_t) { return numbers.below(256); });
+  };
+  const auto two_values = [](const TempFolder& f, std::size_t n) {
+    Numbers numbers(1);
+    write_pixels(f, n, [&](std::size_t) { return numbers.below(2); });
+  };
+  const auto zeros = [](const TempFolder& f, std::size_t n) { write_pixels(f, n, [](std::size_t) { return 0; }); };
+  const auto period = [](const TempFolder& f, std::size_t n) {
+    write_pixels(f, n, [](std::size_t i) { return static_cast<int>(i % 3 == 0 ? i % 7 : 0); });
+  };
+  const auto as = [](std::size_t width, EncodePngOptions::Effort effort) {
+    return [=](const TempFolder& f) { encode(f, width, {effort}); };
+  };
+  constexpr auto fast = EncodePngOptions::fast, normal = EncodePngOptions::normal, small = EncodePngOptions::small;
+  check_inputs("PNG, encoded", {.seconds = 3, .megabytes = 64},
+               {
+                   {.name = "noise", .size = 1'000'000, .make = noise, .use = as(1000, normal)},
+                   {.name = "noise in one row", .size = 1'000'000, .make = noise, .use = as(0, normal)},
+                   {.name = "noise in rows of one pixel", .size = 250'000, .make = noise, .use = as(1, normal)},
+                   {.name = "noise, small", .size = 500'000, .make = noise, .use = as(1000, small)},
+                   {.name = "two values", .size = 500'000, .make = two_values, .use = as(500, normal)},
+                   {.name = "two values, fast", .size = 1'000'000, .make = two_values, .use = as(500, fast)},
+                   {.name = "two values, small", .size = 250'000, .make = two_values, .use = as(500, small)},
+                   {.name = "one value", .size = 2'000'000, .make = zeros, .use = as(1000, normal)},
+                   {.name = "one value, small", .size = 500'000, .make = zeros, .use = as(1000, small)},
+                   {.name = "a short period", .size = 1'000'000, .make = period, .use = as(1001, normal)},
+                   {.name = "a short period, small", .size = 500'000, .make = period, .use = as(1001, small)},
                });
 }
 

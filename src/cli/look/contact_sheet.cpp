@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "look/contact_sheet.hpp"
 
-#include <png.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/stages/fields.hpp>
 #include <penstock/transforms/decode_image.hpp>
+#include <penstock/transforms/encode_png.hpp>
 #include <penstock/transforms/image.hpp>
 
 #include "console/output.hpp"
@@ -32,13 +33,8 @@ class Canvas {
     std::ranges::copy(colour, &pixels_[static_cast<std::size_t>(y * width_ + x) * 3]);
   }
   void save(const std::string& file) const {
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = static_cast<png_uint_32>(width_);
-    image.height = static_cast<png_uint_32>(height_);
-    image.format = PNG_FORMAT_RGB;
-    if (png_image_write_to_file(&image, file.c_str(), 0, pixels_.data(), 0, nullptr) == 0)
-      throw std::runtime_error(file + ": could not be written: " + image.message);
+    const std::vector<std::byte> png = encode_png({pixels_.data(), std::ptrdiff_t{3} * width_, {height_, width_, 3}});
+    replace_text(file, {reinterpret_cast<const char*>(png.data()), png.size()}, false, "inspect");
   }
 
  private:

@@ -76,7 +76,8 @@ Stage make_encode_jpeg(const Arguments& a) {
 
 Stage make_encode_png(const Arguments& a) {
   EncodePngStageOptions options;
-  options.compression = a.pixels("compression", options.compression);
+  options.effort = std::array{EncodePngOptions::normal, EncodePngOptions::fast,
+                              EncodePngOptions::small}[a.choice("effort", {"normal", "fast", "small"})];
   options.out = a.text("out", options.out);
   return encode_png(field_of(a), options);
 }
@@ -127,7 +128,7 @@ std::vector<StageSyntax> codec_stages() {
         {"keep_stored", "true|false"},
         {"out", "NAME"}},
        make_encode_jpeg},
-      {"encode_png", false, {image_field, {"compression", "6"}, {"out", "NAME"}}, make_encode_png},
+      {"encode_png", false, {image_field, {"effort", "normal|fast|small"}, {"out", "NAME"}}, make_encode_png},
   };
 }
 

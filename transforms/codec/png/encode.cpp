@@ -13,27 +13,40 @@ namespace penstock {
 
 namespace {
 
-void check_encoding(const EncodePngOptions& options) {
-  if (options.compression < 0 || options.compression > 9)
-    throw Error(Errc::invalid_argument,
-                "encode_png: compression " + std::to_string(options.compression) + " is not 0 to 9");
+struct Level {
+  const char* name;
+  int of_libdeflate;
+};
+
+Level level_of(EncodePngOptions::Effort effort) {
+  switch (effort) {
+    case EncodePngOptions::fast:
+      return {"fast", 4};
+    case EncodePngOptions::normal:
+      return {"normal", 6};
+    case EncodePngOptions::small:
+      return {"small", 12};
+  }
+  throw Error(Errc::invalid_argument, "encode_png: effort is not fast, normal or small");
 }
 
 class PngEncoder final : public ImageEncoder {
  public:
-  explicit PngEncoder(const EncodePngOptions& options) : options_(options) { check_encoding(options); }
+  explicit PngEncoder(const EncodePngOptions& options)
+      : level_(level_of(options.effort)), compressors_(level_.of_libdeflate) {}
   std::string name() const override { return "encode_png"; }
-  std::string describe() const override { return "compression " + std::to_string(options_.compression); }
+  std::string describe() const override { return std::string("effort ") + level_.name; }
   bool takes(DType element, std::int32_t channels) const override {
     return (element == DType::u8 || element == DType::u16) && channels >= 1 && channels <= 4;
   }
   bool lossless() const override { return true; }
   void encode(const Pixels& pixels, EncodedFile& out, Scratch& scratch) const override {
-    png::Writer(out, scratch).write(pixels, options_.compression);
+    png::Writer(out, scratch, compressors_).write(pixels);
   }
 
  private:
-  EncodePngOptions options_;
+  const Level level_;
+  mutable png::Compressors compressors_;
 };
 
 }  // namespace
@@ -47,8 +60,7 @@ std::shared_ptr<const ImageEncoder> png_encoder(const EncodePngOptions& options)
 }
 
 Stage encode_png(std::string field, const EncodePngStageOptions& options) {
-  return encode_stage(std::move(field), png_encoder({.compression = options.compression}), image_executor(),
-                      options.out);
+  return encode_stage(std::move(field), png_encoder({.effort = options.effort}), image_executor(), options.out);
 }
 
 }  // namespace penstock

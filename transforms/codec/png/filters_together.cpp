@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include "filters.hpp"
+#include "paeth-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::png {
@@ -103,18 +104,6 @@ struct Lanes {
     if constexpr (Row + 1 < rows) store_lane<Row + 1>(v, at, stride);
   }
 };
-
-// Of left, up and corner, returns the nearest to left + up - corner. That is the larger one of left and up if the
-// corner's distance to the smaller one, twice, is not above its distance to the larger one. Likewise, it is the smaller
-// one. Else it is the corner.
-template <class Tag, class Vector>
-HWY_INLINE Vector paeth(Tag d, Vector left, Vector up, Vector corner) {
-  const Vector low = hn::Min(left, up), high = hn::Max(left, up);
-  const Vector to_low = hn::SaturatedSub(corner, low), to_high = hn::SaturatedSub(high, corner);
-  const auto at_most = [&](Vector a, Vector b) HWY_ATTR { return hn::Eq(hn::SaturatedSub(a, b), hn::Zero(d)); };
-  return hn::IfThenElse(at_most(hn::SaturatedAdd(to_low, to_low), to_high), high,
-                        hn::IfThenElse(at_most(hn::SaturatedAdd(to_high, to_high), to_low), low, corner));
-}
 
 // The other filters are Paeth's with zeros: `sub` has no up and corner, `up` has no left and corner. `Average` tells
 // whether a row has the filter `average`.

@@ -1,35 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// One PNG being written: libpng's structs and its callbacks.
+// One PNG being written: its chunks, and how its pixels are compressed.
 #pragma once
 
-#include <png.h>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
 
 #include <penstock/extend/image_encoder.hpp>
 
+#include "chunks.hpp"
+#include "compressors.hpp"
+#include "filtered_rows.hpp"
+#include "run_deflater.hpp"
+
 namespace penstock::png {
 
-// Callbacks may throw through libpng's C code. Its frames hold nothing that needs cleaning up. What libpng and zlib
-// allocate is in `scratch`, so nothing frees it here.
 class Writer {
  public:
-  // `out` and `scratch` must outlive the writer.
-  Writer(EncodedFile& out, Scratch& scratch);
+  // `out`, `scratch` and `compressors` must outlive the writer.
+  Writer(EncodedFile& out, Scratch& scratch, Compressors& compressors)
+      : out_(out), scratch_(scratch), compressors_(compressors) {}
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Writes a complete file. Call it once.
-  void write(const Pixels& pixels, int compression);
+  // Writes a complete file.
+  void write(const Pixels& pixels);
 
  private:
-  [[noreturn]] static void on_error(png_structp png, png_const_charp message);
-  static void on_warning(png_structp png, png_const_charp message);
-  static png_voidp on_allocate(png_structp png, png_alloc_size_t bytes);
-  static void on_write(png_structp png, png_bytep from, std::size_t bytes);
+  enum class Way : std::uint8_t {
+    runs,      // filtered rows, compressed by RunDeflater
+    filtered,  // filtered rows, compressed by libdeflate
+    plain,     // rows without a filter, compressed by libdeflate
+  };
+
+  void header(const ImageShape& shape);
+  void chunk(std::string_view type, std::span<const std::byte> data);
+  // Compresses a sample of the rows in each way. Returns the way that makes the fewest bytes.
+  Way best_way(FilteredRows& rows, RunDeflater& deflater);
+  void write_runs(FilteredRows& rows, RunDeflater& deflater);
+  void write_compressed(FilteredRows& rows, Way way);
+  // Compresses with libdeflate, in `scratch_`.
+  std::span<const std::byte> compressed(std::span<const std::uint8_t> bytes);
+  // Returns memory for rows, and for what make() may write after them.
+  std::uint8_t* room_for(const FilteredRows& rows, std::int32_t count);
 
   EncodedFile& out_;
   Scratch& scratch_;
-  png_structp png_ = nullptr;
-  png_infop info_ = nullptr;
+  Compressors& compressors_;
 };
 
 }  // namespace penstock::png

@@ -2,12 +2,12 @@
 // The filters' kernels make the same bytes with every instruction set as the specification's formulas.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "codec/png/filters.hpp"
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/codec/png/prediction.hpp"
 #include "transforms/image/targets.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -18,25 +18,6 @@ using namespace penstock_test;
 namespace {
 
 using Row = std::vector<std::uint8_t>;
-
-// PNG specification, 9.2 and 9.4.
-std::uint8_t predicted(Filter filter, int left, int up, int corner) {
-  const int p = left + up - corner;
-  const int to_left = std::abs(p - left), to_up = std::abs(p - up), to_corner = std::abs(p - corner);
-  switch (filter) {
-    case sub_filter:
-      return static_cast<std::uint8_t>(left);
-    case up_filter:
-      return static_cast<std::uint8_t>(up);
-    case average_filter:
-      return static_cast<std::uint8_t>((left + up) / 2);
-    case paeth_filter:
-      if (to_left <= to_up && to_left <= to_corner) return static_cast<std::uint8_t>(left);
-      return static_cast<std::uint8_t>(to_up <= to_corner ? up : corner);
-    default:
-      return 0;
-  }
-}
 
 Row undone(Filter filter, std::size_t pixel, const Row& stored, const Row& above) {
   Row out(stored.size());
