@@ -106,7 +106,7 @@ TEST_CASE("what the tool of a later version wrote is refused by name") {
       {"ranks.json", "\"version\": 1", "\"version\": 2", "verify ranks.json"},
       {"ranks.json", "\"version\": 1,\n \"form\": \"lmdb\"", "\"version\": 2,\n \"form\": 7", "verify ranks.json"},
       {"ranks.json", "\"version\": 1", "\"version\": 2", "merge ranks.json tiles.lmdb --out all.json"},
-      {"slides.tiles", "\x04", "\x05", tile_indexed},
+      {"slides.tiles", "\x04", "\x06", tile_indexed},
   };
   for (const Saved& saved : files) {
     CAPTURE(saved.file, saved.reading);

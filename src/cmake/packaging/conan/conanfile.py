@@ -27,7 +27,7 @@ COMPONENTS = {
     "files": (["nlohmann-json3-dev"], []),
     "hdf5": (["libhdf5-dev", "libdeflate-dev", "nlohmann-json3-dev"], []),
     "lmdb": (["liblmdb-dev", "nlohmann-json3-dev"], []),
-    "slide": (["libopenjp2-7-dev", "libpugixml-dev", "libdeflate-dev", "libzstd-dev", "zlib1g-dev", "nlohmann-json3-dev"], ["jpeg", "png"]),
+    "slide": (["libopenjp2-7-dev", "libpugixml-dev", "libzstd-dev", "nlohmann-json3-dev"], ["jpeg", "png"]),
     "coords": ([], ["hdf5", "slide"]),
     "webdataset": (["nlohmann-json3-dev"], []),
     "testing": ([], []),
