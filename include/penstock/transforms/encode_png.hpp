@@ -19,8 +19,8 @@ struct EncodePngOptions {
   /// How long to search for a small file. The pixels are the same. Photographs with noise are compressed as runs of
   /// equal bytes; `fast` and `normal` make the same files of most of them.
   enum Effort : std::uint8_t {
-    fast,    ///< drawings and masks are up to a quarter larger than with `normal`, in half of the time
-    normal,  ///< files are about as large as libpng's, in less than half of its time
+    fast,    ///< drawings and masks are up to a quarter larger than with `normal`, in less time
+    normal,  ///< files are about as large as libpng's, in at most half of its time
     small,   ///< the smallest files: a few megabytes of pixels per second, and 9 MB of memory per runner
   };
   Effort effort = normal;  ///< how long to search for a small file

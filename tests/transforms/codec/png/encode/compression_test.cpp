@@ -154,7 +154,7 @@ TEST_CASE("PNGs are not larger than libpng's") {
     CAPTURE(name, limit, bytes[0], bytes[1], bytes[2]);
     // libdeflate finds less than zlib in pictures that are smooth and have no noise.
     CHECK(of_limit(normal) < (name == "smooth" ? 1.15 : 1.04));
-    CHECK(of_limit(fast) < 1.25);
+    CHECK(of_limit(fast) < 1.35);
     CHECK(of_limit(small) < std::min(1.02, of_limit(normal) + 0.01));
   }
   CHECK(ours[EncodePngOptions::normal] < by_libpng);
