@@ -153,6 +153,9 @@ class TileReader::Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
+    // A tile of 8,192 x 8,192 pixels may have needed half a gigabyte.
+    constexpr std::size_t most_kept = std::size_t{64} << 20;
+    if (tile_decoder_->memory.size() > most_kept) tile_decoder_->memory = {};
     const std::lock_guard lock(reader_.mutex_);
     try {
       reader_.idle_.push_back(std::move(tile_decoder_));
