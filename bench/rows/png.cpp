@@ -7,15 +7,13 @@
 #include <penstock/transforms/decode_png.hpp>
 
 #include "../decoders_beside.hpp"
+#include "../photographs.hpp"
 #include "../pictures.hpp"
-#include "../raw_loop.hpp"
 #include "rows.hpp"
 
 namespace penstock::bench {
 
 namespace {
-
-using Files = std::vector<std::vector<std::byte>>;
 
 [[noreturn]] void refuse(png_structp, png_const_charp) { throw std::runtime_error("libpng refused a picture"); }
 
@@ -73,59 +71,23 @@ class PlainPng {
 };
 
 Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& files, const PngOptions& options) {
-  const auto decoding = png_decoder(options)->start();
-  RawScratch scratch;
   PlainPng plain;
-  std::vector<std::byte> image;
-  std::uint64_t checksum = 0;  // so that the compiler can't leave out a decode
-  const auto timed = [&](auto&& decode) {
-    const Stopwatch watch;
-    for (const std::vector<std::byte>& file : files) checksum += *decode(file);
-    return Timing{static_cast<double>(files.size()) / watch.wall_s(), watch.cpu_s()};
-  };
-  Row row = compare(
-      spec, settings,
-      [&] {
-        return timed([&](std::span<const std::byte> file) {
-          scratch.reset();
-          const ImageShape shape = decoding->open(file);
-          image.resize(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
-                       shape.pixel_bytes());
-          return decoding->decode({0, 0, shape.height, shape.width}, false, image.data(), scratch).data;
-        });
-      },
-      [&] { return timed([&](std::span<const std::byte> file) { return plain.decode(file); }); });
-  std::size_t bytes = 0;
-  for (const auto& file : files) bytes += file.size();
-  row.notes.push_back(std::to_string(files.size()) + " files, " + std::to_string(bytes / files.size()) + " bytes each");
+  Row row = decoder_beside(spec, settings, files, *png_decoder(options),
+                           [&](std::span<const std::byte> file) { return plain.decode(file); });
   note_decoders_beside(row, settings, "pixels", files, ".png");
-  if (checksum == 0) row.notes.push_back("all pictures are black?");
   return row;
 }
 
-Files photographs(const Settings& settings, Size size) {
-  const Pictures pictures(settings.photographs);
-  Files files;
-  for (std::uint64_t i = 0; i < (settings.quick ? 4u : 40u); ++i) {
-    const std::vector<std::uint8_t> whole = pictures.pixels(i, 0);
-    std::vector<std::uint8_t> part;
-    for (std::int32_t y = 0; y < size.height; ++y) {
-      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(y) * picture_size.width * 3;
-      part.insert(part.end(), first, first + static_cast<std::ptrdiff_t>(size.width) * 3);
-    }
-    files.push_back(encoded(part, size, 3));
-  }
-  return files;
-}
+std::vector<std::byte> png_of(const std::vector<std::uint8_t>& pixels, Size size) { return encoded(pixels, size, 3); }
 
 }  // namespace
 
 Row png_photo(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, photographs(settings, picture_size), {});
+  return against_libpng(spec, settings, photographs(settings, picture_size, png_of), {});
 }
 
 Row png_tile(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, photographs(settings, {256, 256}), {});
+  return against_libpng(spec, settings, photographs(settings, {256, 256}, png_of), {});
 }
 
 Row png_mask(const RowSpec& spec, const Settings& settings) {

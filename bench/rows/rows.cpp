@@ -82,6 +82,7 @@ std::vector<RowEntry> all_rows() {
       {{"png_mask", "decode of masks of 1,024 x 1,024 with a palette, as labels | plain libpng, 1 thread", "images/s",
         7, higher, ratio},
        png_mask},
+      {{"webp", "decode of lossy WebPs of 500 x 375 | plain libwebp, 1 thread", "images/s", 0.97, higher, ratio}, webp},
       {{"threads_1_to_2", "speed-up of the JPEG job from 1 to 2 threads | that of the raw loop", "x", 0.97, higher,
         ratio},
        threads_1_to_2,

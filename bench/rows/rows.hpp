@@ -32,6 +32,7 @@ Row jpeg_scaled_random(const RowSpec& spec, const Settings& settings);
 Row png_photo(const RowSpec& spec, const Settings& settings);
 Row png_tile(const RowSpec& spec, const Settings& settings);
 Row png_mask(const RowSpec& spec, const Settings& settings);
+Row webp(const RowSpec& spec, const Settings& settings);
 Row threads_1_to_2(const RowSpec& spec, const Settings& settings);
 Row empty_ns(const RowSpec& spec, const Settings& settings);
 Row tiny_threads(const RowSpec& spec, const Settings& settings);

@@ -6,6 +6,7 @@
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/decode_webp.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/encode_png.hpp>
 
@@ -63,6 +64,14 @@ Stage make_decode_png(const Arguments& a) {
   return decode_png(field_of(a), options);
 }
 
+Stage make_decode_webp(const Arguments& a) {
+  WebpOptions options;
+  options.color = std::array{WebpOptions::rgb, WebpOptions::gray, WebpOptions::rgba,
+                             WebpOptions::as_stored}[a.choice("color", {"rgb", "gray", "rgba", "as_stored"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  return decode_webp(field_of(a), options);
+}
+
 Stage make_encode_jpeg(const Arguments& a) {
   EncodeJpegStageOptions options;
   options.quality = a.pixels("quality", options.quality);
@@ -117,6 +126,10 @@ std::vector<StageSyntax> codec_stages() {
         {"max_pixels", "N"},
         {"dtype", "u8|u16"}},
        make_decode_png},
+      {"decode_webp",
+       false,
+       {image_field, {"color", "rgb|gray|rgba|as_stored"}, {"max_pixels", "N"}},
+       make_decode_webp},
       {"encode_jpeg",
        false,
        {image_field,

@@ -44,9 +44,9 @@ const char* undecoded_kind(std::string_view path) noexcept {
     std::string_view text;
     const char* kind;
   };
-  constexpr Ending endings[] = {{"gif", "gif"},      {"bmp", "bmp"},   {"tif", "tiff"},  {"tiff", "tiff"},
-                                {"webp", "webp"},    {"avif", "avif"}, {"heic", "heif"}, {"heif", "heif"},
-                                {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
+  constexpr Ending endings[] = {{"gif", "gif"},   {"bmp", "bmp"},      {"tif", "tiff"},
+                                {"tiff", "tiff"}, {"avif", "avif"},    {"heic", "heif"},
+                                {"heif", "heif"}, {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
   const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return "";

@@ -21,6 +21,7 @@ COMPONENTS = {
     "image": (["libhwy-dev"], []),
     "jpeg": (["libjpeg-dev"], ["image"]),
     "png": (["libpng-dev", "zlib1g-dev", "libdeflate-dev"], ["image"]),
+    "webp": (["libwebp-dev"], ["image"]),
     "numeric": ([], []),
     "codecs": ([], ["jpeg", "png"]),
     "csv": ([], []),
