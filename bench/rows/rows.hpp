@@ -32,6 +32,8 @@ Row jpeg_scaled_random(const RowSpec& spec, const Settings& settings);
 Row png_photo(const RowSpec& spec, const Settings& settings);
 Row png_tile(const RowSpec& spec, const Settings& settings);
 Row png_mask(const RowSpec& spec, const Settings& settings);
+Row tiff_strips(const RowSpec& spec, const Settings& settings);
+Row tiff_tiles(const RowSpec& spec, const Settings& settings);
 Row webp(const RowSpec& spec, const Settings& settings);
 Row threads_1_to_2(const RowSpec& spec, const Settings& settings);
 Row empty_ns(const RowSpec& spec, const Settings& settings);

@@ -105,8 +105,9 @@ penstock_known_component(NAME jpeg FOLDER transforms/codec/jpeg DEPENDS image AB
 penstock_known_component(NAME png FOLDER transforms/codec/png DEPENDS image ABOUT "decode and encode PNG")
 penstock_known_component(NAME numeric FOLDER transforms/numeric DEPENDS core ABOUT "dtypes, numbers of classes")
 penstock_known_component(NAME webp FOLDER transforms/codec/webp DEPENDS image ABOUT "decode WebP")
-penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image jpeg png USES webp
-  ABOUT "decode JPEG, PNG or WebP by what a sample begins with")
+penstock_known_component(NAME tiff FOLDER transforms/codec/tiff DEPENDS image ABOUT "decode TIFF")
+penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image jpeg png USES webp tiff
+  ABOUT "decode JPEG, PNG, WebP or TIFF by what a sample begins with")
 penstock_known_component(NAME csv FOLDER sources/csv DEPENDS core ABOUT "columns of text tables")
 penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "read and write folders of files")
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <penstock/detail/export.hpp>
@@ -19,9 +20,10 @@ struct DecodeImageOptions {
   enum Color : std::uint8_t {
     rgb,        ///< [H, W, 3]; grey images get three equal channels, opacity is left out
     gray,       ///< [H, W, 1]
-    as_stored,  ///< [H, W, C]: 1 or 3 channels for JPEG, 1 to 4 for PNG, 3 or 4 for WebP
-    /// [H, W, 1], for label masks: the numbers that are stored in a PNG, like `PngOptions::labels`. JPEG and WebP
-    /// are unsupported, because they need not keep exact numbers.
+    as_stored,  ///< [H, W, C]: 1 or 3 channels for JPEG, 1 to 4 for PNG and TIFF, 3 or 4 for
+                ///< WebP
+    /// [H, W, 1], for label masks: the numbers that are stored in a PNG or TIFF, like `PngOptions::labels`. JPEG and
+    /// WebP are unsupported, because they need not keep exact numbers.
     labels,
   };
   /// Which channels the result has.
@@ -34,21 +36,23 @@ struct DecodeImageOptions {
   /// JPEG: if true, damage is not an error as long as libjpeg can guess the pixels.
   bool accept_warnings = false;
   JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
-  /// JPEG: if true, the image is turned and mirrored as its Exif data says; if false, it stays as stored. Exif data of
-  /// a PNG or WebP is never read.
+  /// JPEG and TIFF: if true, the image is turned and mirrored as its Exif data or its tag Orientation says; if false,
+  /// it stays as stored. Exif data of a PNG or WebP is never read.
   bool apply_orientation = false;
   /// u8 or u16. With u16, 16-bit values stay as they are, and other values are multiplied by 257.
   /// Values of `labels` are never multiplied.
   DType dtype = DType::u8;
-  /// For PNGs of 16 bits, if `dtype` is u8 and `color` is not `labels`. If true, values keep their upper 8 bits. If
-  /// false, such a PNG is unsupported.
+  /// For PNGs and TIFFs of 16 bits, if `dtype` is u8 and `color` is not `labels`. If true, values keep their upper 8
+  /// bits. If false, such an image is unsupported.
   bool high_byte = false;
+  /// TIFF: which page is decoded, counted from 0, like `TiffOptions::page`. By default, a TIFF must have one page.
+  std::optional<std::uint32_t> page = std::nullopt;
 };
 
-/// Decodes JPEG, PNG or WebP, exactly like `decode_jpeg`, `decode_png` and `decode_webp`. The first bytes of the data
-/// show its format. WebP needs the component `webp`; a build without it refuses such images by name. Image stages that
-/// follow fold into this stage. If this stage stands after `batch`, on a ragged
-/// field, the loader's threads decode, and `scale` must not be `fit`.
+/// Decodes JPEG, PNG, WebP or TIFF, exactly like `decode_jpeg`, `decode_png`, `decode_webp` and `decode_tiff`. The
+/// first bytes of the data show its format. WebP and TIFF need the components `webp` and `tiff`; a build without them
+/// refuses such images by name. Image stages that follow fold into this stage. If this stage stands after `batch`, on a
+/// ragged field, the loader's threads decode, and `scale` must not be `fit`.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Errors of decoding are of one sample: the
 /// errors of the format's own stage, and unsupported, with the first bytes, if the data begins like no such format.

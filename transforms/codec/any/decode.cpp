@@ -107,6 +107,7 @@ class Decoder final : public ImageDecoder {
     if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
     if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
     if (options_.apply_orientation) text += ", apply_orientation";
+    if (options_.page) text += ", page " + std::to_string(*options_.page);
     if (options_.dtype == DType::u16) text += ", u16";
     if (options_.high_byte) text += ", high_byte";
     if (options_.scale != JpegOptions::Scale::full) text += ", scale " + to_string(options_.scale);

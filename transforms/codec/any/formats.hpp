@@ -14,8 +14,8 @@
 
 namespace penstock::codecs {
 
-enum class Format : std::uint8_t { jpeg, png, webp };
-inline constexpr std::size_t formats = 3;
+enum class Format : std::uint8_t { jpeg, png, webp, tiff };
+inline constexpr std::size_t formats = 4;
 
 // By format. A pointer is null if this build lacks the component, or if the format can't have what the options ask for.
 using Decoders = std::array<std::shared_ptr<const ImageDecoder>, formats>;

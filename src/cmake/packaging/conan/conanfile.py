@@ -22,6 +22,7 @@ COMPONENTS = {
     "jpeg": (["libjpeg-dev"], ["image"]),
     "png": (["libpng-dev", "zlib1g-dev", "libdeflate-dev"], ["image"]),
     "webp": (["libwebp-dev"], ["image"]),
+    "tiff": (["libtiff-dev"], ["image"]),
     "numeric": ([], []),
     "codecs": ([], ["jpeg", "png"]),
     "csv": ([], []),

@@ -16,7 +16,9 @@ using namespace penstock_test;
 TEST_CASE("formats whose component is not built are refused by name") {
   using namespace std::string_view_literals;
   const auto decoding = any_image_decoder()->start();
-  for (const auto& [data, format, option] : {std::tuple{"RIFF\x1e\0\0\0WEBPVP8L"sv, "WebP", "-DPENSTOCK_WEBP=ON"}}) {
+  for (const auto& [data, format, option] :
+       {std::tuple{"RIFF\x1e\0\0\0WEBPVP8L"sv, "WebP", "-DPENSTOCK_WEBP=ON"},
+        std::tuple{"II*\0"sv, "TIFF", "-DPENSTOCK_TIFF=ON"}, std::tuple{"MM\0+"sv, "TIFF", "-DPENSTOCK_TIFF=ON"}}) {
     const Error error = error_of([&] { decoding->open(std::as_bytes(std::span(data))); });
     CHECK(error.code() == Errc::unsupported);
     CHECK(error.offset() == 0u);
