@@ -59,6 +59,9 @@ struct TiffOptions {
 /// image were decoded. With `check({.verify = true})`, all strips and tiles are decoded. TIFF has no checksums of its
 /// own: damage may only change pixels. Bytes that the page does not refer to are ignored.
 ///
+/// libtiff and its codecs allocate memory of their own, which is not part of the loader's byte budget. A runner needs
+/// memory for one strip or tile, unless its rows are rows of the result.
+///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages treat 16 bits as after
 /// `decode_png`. Errors of decoding are of one sample: corrupt, limit_exceeded, unsupported. Unsupported are:
 /// - several pages, unless `page` is set, and a page that the file lacks;
