@@ -9,24 +9,15 @@
 #include <penstock/transforms/encode_png.hpp>
 
 #include "../decoders_beside.hpp"
+#include "../photographs.hpp"
 #include "../pictures.hpp"
-#include "../raw_loop.hpp"
 #include "rows.hpp"
 
 namespace penstock::bench {
 
 namespace {
 
-using Files = std::vector<std::vector<std::byte>>;
-
 [[noreturn]] void refuse(png_structp, png_const_charp) { throw std::runtime_error("libpng refused a picture"); }
-
-struct Picture {
-  std::vector<std::uint8_t> pixels;
-  Size size;
-  int channels;
-};
-using Pictured = std::vector<Picture>;
 
 // Returns a PNG as libpng writes it with its own settings. With `with_palette`, an image of one channel has the palette
 // of a mask.
@@ -61,6 +52,9 @@ std::vector<std::byte> encoded(const Picture& picture, bool with_palette) {
 }
 
 // Uses libpng as its manual says: row by row, with its own checks.
+std::vector<std::byte> with_palette(const Picture& picture) { return encoded(picture, true); }
+std::vector<std::byte> without_palette(const Picture& picture) { return encoded(picture, false); }
+
 class PlainPng {
  public:
   const std::uint8_t* decode(std::span<const std::byte> file) {
@@ -87,43 +81,14 @@ class PlainPng {
 };
 
 Row against_libpng(const RowSpec& spec, const Settings& settings, const Files& files, const PngOptions& options) {
-  const auto decoding = png_decoder(options)->start();
-  RawScratch scratch;
   PlainPng plain;
-  std::vector<std::byte> image;
-  std::uint64_t checksum = 0;  // so that the compiler can't leave out a decode
-  const auto timed = [&](auto&& decode) {
-    const Stopwatch watch;
-    for (const std::vector<std::byte>& file : files) checksum += *decode(file);
-    return Timing{static_cast<double>(files.size()) / watch.wall_s(), watch.cpu_s()};
-  };
-  Row row = compare(
-      spec, settings,
-      [&] {
-        return timed([&](std::span<const std::byte> file) {
-          scratch.reset();
-          const ImageShape shape = decoding->open(file);
-          image.resize(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
-                       shape.pixel_bytes());
-          return decoding->decode({0, 0, shape.height, shape.width}, false, image.data(), scratch).data;
-        });
-      },
-      [&] { return timed([&](std::span<const std::byte> file) { return plain.decode(file); }); });
-  std::size_t bytes = 0;
-  for (const auto& file : files) bytes += file.size();
-  row.notes.push_back(std::to_string(files.size()) + " files, " + std::to_string(bytes / files.size()) + " bytes each");
+  Row row = decoder_beside(spec, settings, files, *png_decoder(options),
+                           [&](std::span<const std::byte> file) { return plain.decode(file); });
   note_decoders_beside(row, settings, "pixels", files, ".png");
-  if (checksum == 0) row.notes.push_back("all pictures are black?");
   return row;
 }
 
-Files files_of(const Pictured& pictures, bool with_palette) {
-  Files files;
-  for (const Picture& picture : pictures) files.push_back(encoded(picture, with_palette));
-  return files;
-}
-
-Row encode_against_libpng(const RowSpec& spec, const Settings& settings, const Pictured& pictures) {
+Row encode_against_libpng(const RowSpec& spec, const Settings& settings, const std::vector<Picture>& pictures) {
   struct File final : EncodedFile {
     void append(std::span<const std::byte> more) override { bytes.insert(bytes.end(), more.begin(), more.end()); }
     std::vector<std::byte> bytes;
@@ -150,32 +115,17 @@ Row encode_against_libpng(const RowSpec& spec, const Settings& settings, const P
           return file.bytes.size();
         });
       },
-      [&] { return timed(limit, [&](const Picture& picture) { return encoded(picture, false).size(); }); });
+      [&] { return timed(limit, [&](const Picture& picture) { return without_palette(picture).size(); }); });
   row.notes.push_back(std::to_string(pictures.size()) + " files, " + std::to_string(ours / pictures.size()) +
                       " bytes each; " + std::to_string(limit / pictures.size()) + " by libpng");
-  note_decoders_beside(row, settings, "encode", files_of(pictures, false), ".png");
+  note_decoders_beside(row, settings, "encode", encoded_all(pictures, without_palette), ".png");
   return row;
 }
 
-Pictured photographs(const Settings& settings, Size size) {
-  const Pictures pictures(settings.photographs);
-  Pictured all;
-  for (std::uint64_t i = 0; i < (settings.quick ? 4u : 40u); ++i) {
-    const std::vector<std::uint8_t> whole = pictures.pixels(i, 0);
-    std::vector<std::uint8_t> part;
-    for (std::int32_t y = 0; y < size.height; ++y) {
-      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(y) * picture_size.width * 3;
-      part.insert(part.end(), first, first + static_cast<std::ptrdiff_t>(size.width) * 3);
-    }
-    all.push_back({std::move(part), size, 3});
-  }
-  return all;
-}
-
 // Regions of eight classes with round borders, as people draw them.
-Pictured masks(const Settings& settings) {
+std::vector<Picture> masks(const Settings& settings) {
   constexpr std::int32_t side = 1024;
-  Pictured all;
+  std::vector<Picture> all;
   for (std::int32_t i = 0; i < (settings.quick ? 2 : 20); ++i) {
     std::vector<std::uint8_t> mask;
     for (std::int32_t y = 0; y < side; ++y)
@@ -195,15 +145,15 @@ Pictured masks(const Settings& settings) {
 }  // namespace
 
 Row png_photo(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, files_of(photographs(settings, picture_size), false), {});
+  return against_libpng(spec, settings, encoded_all(photographs(settings, picture_size), without_palette), {});
 }
 
 Row png_tile(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, files_of(photographs(settings, {256, 256}), false), {});
+  return against_libpng(spec, settings, encoded_all(photographs(settings, {256, 256}), without_palette), {});
 }
 
 Row png_mask(const RowSpec& spec, const Settings& settings) {
-  return against_libpng(spec, settings, files_of(masks(settings), true), {.color = PngOptions::labels});
+  return against_libpng(spec, settings, encoded_all(masks(settings), with_palette), {.color = PngOptions::labels});
 }
 
 Row png_encode(const RowSpec& spec, const Settings& settings) {

@@ -4,7 +4,8 @@
 #     NAME lmdb                          option PENSTOCK_LMDB, target penstock::lmdb
 #     ABOUT "read and write LMDB"        what the option's help says
 #     FOLDER sources/lmdb                its CMakeLists.txt calls penstock_component(); none: that of the core does
-#     DEPENDS core)                      components whose headers ours include; linked PUBLIC
+#     DEPENDS core                       components whose headers ours include; linked PUBLIC
+#     USES csv)                          components that it also uses if they are built; it can do without them
 #
 # From the rows follow the options and what they need, the order of the folders, the summary, what the installed package
 # knows and what PENSTOCK_ALL_COMPONENTS switches on. tests/components says what else a component has, and where.
@@ -23,20 +24,27 @@ option(PENSTOCK_ALL_COMPONENTS "What the options of components are in a new buil
 
 # Properties are global, so a row can be read from any folder.
 function(penstock_known_component)
-  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME;ABOUT;FOLDER" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME;ABOUT;FOLDER" "DEPENDS;USES")
   if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_ABOUT OR NOT C_DEPENDS)
     message(FATAL_ERROR "penstock_known_component(${C_NAME}): needs NAME, ABOUT and DEPENDS; not understood: "
                         "'${C_UNPARSED_ARGUMENTS}'")
   endif()
   get_property(known GLOBAL PROPERTY PENSTOCK_KNOWN_COMPONENTS)
-  foreach(other IN LISTS C_DEPENDS)
+  foreach(other IN LISTS C_DEPENDS C_USES)
     if(NOT other STREQUAL "core" AND NOT other IN_LIST known)
       message(FATAL_ERROR "src/cmake/components.cmake: ${C_NAME} depends on ${other}, which has no row above its own")
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_KNOWN_COMPONENTS ${C_NAME})
   set_property(GLOBAL PROPERTY PENSTOCK_${C_NAME}_FOLDER "${C_FOLDER}")
-  set_property(GLOBAL PROPERTY PENSTOCK_${C_NAME}_DEPENDS "${C_DEPENDS}")
+  set(depends ${C_DEPENDS})
+  foreach(other IN LISTS C_USES)
+    string(TOUPPER ${other} upper)
+    if(PENSTOCK_${upper})
+      list(APPEND depends ${other})
+    endif()
+  endforeach()
+  set_property(GLOBAL PROPERTY PENSTOCK_${C_NAME}_DEPENDS "${depends}")
 
   # Those that others of them need are not told of: whoever switches the others on hears of these.
   set(needs ${C_DEPENDS})
@@ -96,8 +104,10 @@ penstock_known_component(NAME image FOLDER transforms/image DEPENDS core ABOUT "
 penstock_known_component(NAME jpeg FOLDER transforms/codec/jpeg DEPENDS image ABOUT "decode and encode JPEG")
 penstock_known_component(NAME png FOLDER transforms/codec/png DEPENDS image ABOUT "decode and encode PNG")
 penstock_known_component(NAME numeric FOLDER transforms/numeric DEPENDS core ABOUT "dtypes, numbers of classes")
-penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image jpeg png
-  ABOUT "decode JPEG or PNG by what a sample begins with")
+penstock_known_component(NAME webp FOLDER transforms/codec/webp DEPENDS image ABOUT "decode WebP")
+penstock_known_component(NAME tiff FOLDER transforms/codec/tiff DEPENDS image ABOUT "decode TIFF")
+penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image jpeg png USES webp tiff
+  ABOUT "decode JPEG, PNG, WebP or TIFF by what a sample begins with")
 penstock_known_component(NAME csv FOLDER sources/csv DEPENDS core ABOUT "columns of text tables")
 penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "read and write folders of files")
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")

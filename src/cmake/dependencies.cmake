@@ -31,6 +31,7 @@ penstock_package(NAME LMDB DEBIAN liblmdb-dev TARGET LMDB::LMDB LIBS -llmdb MODU
 penstock_package(NAME JPEG DEBIAN libjpeg62-turbo-dev TARGET JPEG::JPEG PC libjpeg)
 penstock_package(NAME PNG DEBIAN libpng-dev TARGET PNG::PNG PC libpng)
 penstock_package(NAME TIFF DEBIAN libtiff-dev TARGET TIFF::TIFF PC libtiff-4 OLDEST 4.5)
+penstock_package(NAME WebP DEBIAN libwebp-dev TARGET WebP::WebP PC libwebp MODULE)
 penstock_package(NAME OpenJP2 DEBIAN libopenjp2-7-dev TARGET OpenJP2::OpenJP2 PC libopenjp2 OLDEST 2.5 MODULE)
 penstock_package(NAME pugixml DEBIAN libpugixml-dev TARGET pugixml::pugixml PC pugixml)
 penstock_package(NAME ZLIB DEBIAN zlib1g-dev TARGET ZLIB::ZLIB PC zlib)

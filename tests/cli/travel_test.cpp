@@ -12,6 +12,7 @@
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 #include "support/text_in.hpp"
+#include "transforms/codec/webp/webp_files.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -140,12 +141,19 @@ TEST_CASE("names and dtypes of fields travel through tar shards") {
   CHECK(tool({"inspect", folder / "c.lmdb", "--json"}).json()["schema"] == schema);
 }
 
+namespace {
+
+std::string webp_text(unsigned number) {
+  const Bytes file = webp_file({9, 8}, {}, number);
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
+}  // namespace
+
 TEST_CASE("a folder of several kinds of image becomes tar shards and is read back") {
   const TempFolder folder;
   for (unsigned i = 0; i < 6; ++i) folder.write("images/c/" + std::to_string(i) + ".jpg", jpeg(i));
-  for (unsigned i = 0; i < 8; ++i)
-    folder.write("images/c/w" + std::to_string(i) + ".webp",
-                 "RIFF" + std::string(4, '\1') + "WEBPVP8 " + std::to_string(i));
+  for (unsigned i = 0; i < 8; ++i) folder.write("images/c/w" + std::to_string(i) + ".webp", webp_text(i));
   folder.write("images/c/x.jpg", "no image");
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.tar", "-q"}).status == 0);
   const auto inspected = tool({"inspect", folder / "x-000000.tar", "--json"}).json();

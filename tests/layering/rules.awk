@@ -98,7 +98,7 @@ function strip(text,    out, i, c, two, quote) {
 }
 
 function is_third_party(name) {
-  return name ~ /^(tbb|oneapi|hwy|Random123|CLI|fmt|nlohmann|benchmark|catch2|hdf5|openslide|tiff|libyuv|turbojpeg|libspng|openjpeg-[0-9.]*|nvtx3|thrust|cub)\// ||
+  return name ~ /^(tbb|oneapi|hwy|Random123|CLI|fmt|nlohmann|benchmark|catch2|hdf5|openslide|tiff|libyuv|turbojpeg|libspng|openjpeg-[0-9.]*|nvtx3|thrust|cub|webp)\// ||
          name ~ /^(lmdb|mpi|xxhash|xxh3|jpeglib|jerror|jmorecfg|turbojpeg|png|spng|hdf5|hdf5_hl|H5[A-Za-z]*|openslide|tiff[a-z]*|libdeflate|archive|archive_entry|openjpeg|libyuv|cuda[a-z_]*|nvToolsExt)\.h(pp)?$/
 }
 function is_tbb(name) { return name ~ /^(tbb|oneapi)\// }
@@ -246,7 +246,7 @@ FNR == 1 {
   if (top == "include") {
     if (code ~ /(^|[^A-Za-z0-9_])(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)::/ ||
         code ~ /(^|[^A-Za-z0-9_])namespace[ \t]+(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)([^A-Za-z0-9_]|$)/ ||
-        code ~ /(^|[^A-Za-z0-9_])(MDB_[A-Za-z]|mdb_[a-z]|jpeg_[a-z]*_struct|j_(de)?compress_ptr|tjhandle|hid_t|herr_t|hsize_t|H5[A-Z][a-z]|_?openslide_|png_struct|png_info|spng_ctx|XXH[0-9]|XXH_|libdeflate_|opj_|TIFF[^A-Za-z0-9_])/)
+        code ~ /(^|[^A-Za-z0-9_])(MDB_[A-Za-z]|mdb_[a-z]|jpeg_[a-z]*_struct|j_(de)?compress_ptr|tjhandle|hid_t|herr_t|hsize_t|H5[A-Z][a-z]|_?openslide_|png_struct|png_info|spng_ctx|XXH[0-9]|XXH_|libdeflate_|opj_|TIFF[^A-Za-z0-9_]|WebP[A-Z])/)
       report("a public header names no third-party type: " code)
     if (file !~ /^include\/penstock\/interop\/cuda/ && code ~ /(^|[^A-Za-z0-9_])(cuda[A-Z][A-Za-z]*|CU(stream|event|context|device)|nvtx[A-Z])/)
       report("CUDA's names may stand in include/penstock/interop/cuda.hpp only: " code)

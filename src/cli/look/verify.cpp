@@ -319,9 +319,9 @@ void add_verify(CLI::App& app, Command& chosen) {
   CLI::App& command = *app.add_subcommand("verify",
                                           "Reads every record of a store, compares its checksum, and decodes its image "
                                           "to the end; lists those that a loader\n"
-                                          "would call bad: what is damaged, larger than a loader's limits, or neither "
-                                          "JPEG nor PNG. Exit status 3 when there\n"
-                                          "are some.");
+                                          "would call bad: what is damaged, larger than a loader's limits, or of a "
+                                          "kind that nothing here decodes.\n"
+                                          "Exit status 3 when there are some.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
       ->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");

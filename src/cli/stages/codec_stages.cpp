@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages/stage_lists.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/decode_tiff.hpp>
+#include <penstock/transforms/decode_webp.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/encode_png.hpp>
 
@@ -25,6 +31,12 @@ JpegOptions::Scale scale_of(const Arguments& a) {
                     Scale::fit}[a.choice("scale", {"full", "half", "quarter", "eighth", "fit"})];
 }
 
+std::optional<std::uint32_t> page_of(const Arguments& a) {
+  if (!a.given("page")) return std::nullopt;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(a.count("page"), std::numeric_limits<std::uint32_t>::max()));
+}
+
 Stage make_decode_image(const Arguments& a) {
   DecodeImageOptions options;
   options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
@@ -37,6 +49,7 @@ Stage make_decode_image(const Arguments& a) {
   options.scale = scale_of(a);
   options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
   options.high_byte = a.flag("high_byte", options.high_byte);
+  options.page = page_of(a);
   return decode_image(field_of(a), options);
 }
 
@@ -61,6 +74,26 @@ Stage make_decode_png(const Arguments& a) {
   options.high_byte = a.flag("high_byte", options.high_byte);
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   return decode_png(field_of(a), options);
+}
+
+Stage make_decode_tiff(const Arguments& a) {
+  TiffOptions options;
+  options.color = std::array{TiffOptions::rgb, TiffOptions::gray, TiffOptions::rgba, TiffOptions::as_stored,
+                             TiffOptions::labels}[a.choice("color", {"rgb", "gray", "rgba", "as_stored", "labels"})];
+  options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
+  options.high_byte = a.flag("high_byte", options.high_byte);
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  options.page = page_of(a);
+  return decode_tiff(field_of(a), options);
+}
+
+Stage make_decode_webp(const Arguments& a) {
+  WebpOptions options;
+  options.color = std::array{WebpOptions::rgb, WebpOptions::gray, WebpOptions::rgba,
+                             WebpOptions::as_stored}[a.choice("color", {"rgb", "gray", "rgba", "as_stored"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  return decode_webp(field_of(a), options);
 }
 
 Stage make_encode_jpeg(const Arguments& a) {
@@ -97,7 +130,8 @@ std::vector<StageSyntax> codec_stages() {
         {"cmyk", "inverted|by_marker|refused"},
         {"apply_orientation", "true|false"},
         {"scale", "full|half|quarter|eighth|fit"},
-        {"dtype", "u8|u16"}},
+        {"dtype", "u8|u16"},
+        {"page", "N"}},
        make_decode_image},
       {"decode_jpeg",
        false,
@@ -118,6 +152,20 @@ std::vector<StageSyntax> codec_stages() {
         {"max_pixels", "N"},
         {"dtype", "u8|u16"}},
        make_decode_png},
+      {"decode_tiff",
+       false,
+       {image_field,
+        {"color", "rgb|gray|rgba|as_stored|labels"},
+        {"high_byte", "true|false"},
+        {"max_pixels", "N"},
+        {"dtype", "u8|u16"},
+        {"apply_orientation", "true|false"},
+        {"page", "N"}},
+       make_decode_tiff},
+      {"decode_webp",
+       false,
+       {image_field, {"color", "rgb|gray|rgba|as_stored"}, {"max_pixels", "N"}},
+       make_decode_webp},
       {"encode_jpeg",
        false,
        {image_field,

@@ -31,7 +31,8 @@ const char* image_kind(std::span<const std::byte> bytes) noexcept {
     for (unsigned i = 0; i < 4; ++i) size |= std::to_integer<std::uint32_t>(bytes[2 + i]) << (8 * i);
     if (size == bytes.size()) return "bmp";
   }
-  if (head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv)) return "tiff";
+  for (const std::string_view tiff : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv})
+    if (head.starts_with(tiff)) return "tiff";
   if (head.starts_with("RIFF") && head.size() == 12 && head.substr(8) == "WEBP") return "webp";
   if (head.starts_with("\0\0\0\x0cjP  "sv)) return "jpeg2000";
   if (head.starts_with("\0\0\0\x0cJXL "sv)) return "jpegxl";
@@ -44,9 +45,8 @@ const char* undecoded_kind(std::string_view path) noexcept {
     std::string_view text;
     const char* kind;
   };
-  constexpr Ending endings[] = {{"gif", "gif"},      {"bmp", "bmp"},   {"tif", "tiff"},  {"tiff", "tiff"},
-                                {"webp", "webp"},    {"avif", "avif"}, {"heic", "heif"}, {"heif", "heif"},
-                                {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
+  constexpr Ending endings[] = {{"gif", "gif"},   {"bmp", "bmp"},      {"avif", "avif"}, {"heic", "heif"},
+                                {"heif", "heif"}, {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
   const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return "";

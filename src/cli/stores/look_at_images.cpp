@@ -39,7 +39,7 @@ LookAtImages::LookAtImages(const FilesSource& files) : shared_(std::make_shared<
 void LookAtImages::operator()(Sample& sample, Context& context) const {
   const std::span<const std::byte> bytes = sample.bytes("image");
   const std::string kind = image_kind(bytes);
-  if (kind == "jpeg" || kind == "png") return;
+  if (kind == "jpeg" || kind == "png" || kind == "tiff" || kind == "webp") return;
   const std::lock_guard lock(shared_->mutex);
   OddImages& found = shared_->found;
   if (kind.empty()) {

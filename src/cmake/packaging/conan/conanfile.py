@@ -21,6 +21,8 @@ COMPONENTS = {
     "image": (["libhwy-dev"], []),
     "jpeg": (["libjpeg-dev"], ["image"]),
     "png": (["libpng-dev", "zlib1g-dev", "libdeflate-dev"], ["image"]),
+    "webp": (["libwebp-dev"], ["image"]),
+    "tiff": (["libtiff-dev"], ["image"]),
     "numeric": ([], []),
     "codecs": ([], ["jpeg", "png"]),
     "csv": ([], []),
