@@ -286,6 +286,28 @@ TEST_CASE("a TIFF that contradicts itself is corrupt") {
   CHECK(decode(*tiff_decoder({.page = 0})->start(), loop) == decode(*tiff_decoder()->start(), good));
 }
 
+TEST_CASE("tags that share their values, and directories of very many tags, are refused before libtiff reads them") {
+  const auto refused = [](unsigned tags, std::uint64_t bytes, std::uint64_t offset = 0) {
+    Bytes file(8 + 2 + 12 * std::size_t{tags} + 4 + 100);
+    put(file, 0, 0x002a4949);
+    put(file, 4, 8);
+    put(file, 8, tags, 2);
+    for (std::size_t i = 0; i < tags; ++i) {
+      const std::size_t at = 10 + 12 * i;
+      put(file, at, 40'000 + i, 2), put(file, at + 2, 1, 2), put(file, at + 4, bytes), put(file, at + 8, offset);
+    }
+    return error_of([&] { tiff_decoder()->start()->open(file); });
+  };
+  CHECK(mentions(refused(2, 100), "declare more values than the TIFF has"));
+  CHECK(mentions(refused(2, 60), "has no pixels"));
+  CHECK(mentions(refused(1, 120, 7), "ends before the values of one of its tags"));
+  CHECK(mentions(refused(1, 127), "declares more values than there are bytes"));
+  CHECK(mentions(refused(400, 1), "has no pixels"));
+  const Error many = refused(401, 1);
+  CHECK(many.code() == Errc::limit_exceeded);
+  CHECK(mentions(many, "declares 401 tags, and at most 400 are read"));
+}
+
 TEST_CASE("Deflate streams that are longer than their strips are decoded") {
   // Some programs write the last strip with all its rows.
   for (const bool predictor : {false, true})

@@ -160,6 +160,8 @@ void TiffFile::write(::TIFF* tiff, const std::function<void(::TIFF*)>& more) con
     TIFFSetField(tiff, TIFFTAG_COLORMAP, palette_[0].data(), palette_[1].data(), palette_[2].data());
   if (kind_.photometric == PHOTOMETRIC_YCBCR) TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   if (kind_.predictor) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+  // The encoder of the usual preset takes hundreds of megabytes for each strip.
+  if (kind_.compression == COMPRESSION_LZMA) TIFFSetField(tiff, TIFFTAG_LZMAPRESET, 0);
   if (kind_.compression == COMPRESSION_WEBP) TIFFSetField(tiff, TIFFTAG_WEBP_LOSSLESS, 1);
   const std::int32_t rows = kind_.compression == COMPRESSION_JPEG ? 16 : 5;
   const std::int32_t height = kind_.tile != 0 ? kind_.tile : rows, width = kind_.tile != 0 ? kind_.tile : size_.width;
