@@ -50,7 +50,7 @@ Store jpeg2000_slide(const Settings& settings) {
                {"--levels", "1", "--compression", "jpeg2000", "--color", "rgb"});
 }
 Store deflate_slide(const Settings& settings) {
-  const int side = settings.quick ? 2100 : 8200;
+  const int side = settings.quick ? 2100 : 16'000;
   const fs::path folder = settings.data / fmt::format("slide-deflate-{}", side);
   const Store jpeg = drawn(settings, side, "of-deflate", {"--levels", "1"});
   return made_once(folder, jpeg.records, [&] {

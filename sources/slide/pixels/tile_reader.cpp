@@ -205,7 +205,7 @@ void TileReader::decode_values(const OpenedSlide& open, std::uint64_t tile, cons
   const Level& level = slide.image.level;
   std::array<TilePlace, StoredValues::most_samples> places{place};
   const std::span planes = std::span(places).first(level.values.planes_read());
-  std::size_t room = value_tile_memory(level);
+  std::size_t room = value_tile_memory(level, box, stride);
   for (std::size_t p = 0; p < planes.size(); ++p) {
     if (p != 0) {
       find(open, tile + p * level.tiles(), planes.subspan(p, 1));

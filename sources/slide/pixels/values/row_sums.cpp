@@ -57,7 +57,8 @@ V sums_within(D d, V values) {
   return values;
 }
 
-// A step sums the whole pixels of 16 bytes. The bytes after them are written as they were before the step.
+// A step sums the whole pixels of 16 bytes. The bytes after them are written as they were before the step. The next
+// step's bytes are read before that, because reading what was just written in parts takes many cycles.
 template <class Value, std::size_t Samples>
 void sum_all(std::byte* row, std::size_t pixels) {
   constexpr std::size_t pixel = Samples * sizeof(Value), together = 16 / pixel, step = together * pixel;
@@ -72,13 +73,18 @@ void sum_all(std::byte* row, std::size_t pixels) {
   auto* const at = reinterpret_cast<std::uint8_t*>(row);
   auto before = hn::Zero(bytes);  // the last pixel, as often as it fits
   std::size_t done = 0;
-  for (; (done + together) * pixel + (16 - step) <= pixels * pixel; done += together) {
-    std::uint8_t* const here = at + done * pixel;
-    const auto stored = hn::LoadU(bytes, here);
-    const auto sums =
-        hn::BitCast(bytes, hn::Add(sums_within<pixel>(d, hn::BitCast(d, stored)), hn::BitCast(d, before)));
-    hn::StoreU(step == 16 ? sums : hn::IfThenElse(hn::MaskFromVec(keep), sums, stored), bytes, here);
-    before = hn::TableLookupBytes(sums, last);
+  if (pixels * pixel >= 16) {
+    auto stored = hn::LoadU(bytes, at);
+    for (bool more = true; more; done += together) {
+      std::uint8_t* const here = at + done * pixel;
+      more = (done + together) * pixel + 16 <= pixels * pixel;
+      const auto next = more ? hn::LoadU(bytes, here + step) : stored;
+      const auto sums =
+          hn::BitCast(bytes, hn::Add(sums_within<pixel>(d, hn::BitCast(d, stored)), hn::BitCast(d, before)));
+      hn::StoreU(step == 16 ? sums : hn::IfThenElse(hn::MaskFromVec(keep), sums, stored), bytes, here);
+      before = hn::TableLookupBytes(sums, last);
+      stored = next;
+    }
   }
   sum_pixels<Value, Samples>(row, done, pixels);
 }

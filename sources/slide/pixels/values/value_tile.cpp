@@ -37,10 +37,18 @@ void interleave(std::span<std::byte* const> planes, std::size_t pixels, std::byt
     for (std::size_t i = 0; i < pixels; ++i) out[i * planes.size() + p] = planes[p][i];
 }
 
+// Returns whether the values of a tile are the pixels that are asked for, and can be decompressed into their place.
+bool is_in_place(const Level& level, const Box& box, std::ptrdiff_t stride) noexcept {
+  const StoredValues& values = level.values;
+  return values.is_plain_rgb() && values.value_bytes == 1 && !values.planes && box.height == level.tile_height &&
+         box.width == level.tile_width && stride == static_cast<std::ptrdiff_t>(level.plane_row_bytes());
+}
+
 }  // namespace
 
-std::size_t value_tile_memory(const Level& level) noexcept {
-  const std::size_t planes = level.codec == SlideCodec::uncompressed ? 0 : level.values.planes_read();
+std::size_t value_tile_memory(const Level& level, const Box& box, std::ptrdiff_t stride) noexcept {
+  const bool needs_planes = level.codec != SlideCodec::uncompressed && !is_in_place(level, box, stride);
+  const std::size_t planes = needs_planes ? level.values.planes_read() : 0;
   return planes * level.plane_bytes() + level.plane_row_bytes() * StoredValues::most_samples;
 }
 
@@ -50,9 +58,7 @@ void decode_value_tile(const Level& level, std::span<const std::span<std::byte>>
   const std::size_t row_bytes = level.plane_row_bytes();
   const auto width = static_cast<std::size_t>(box.width), height = static_cast<std::size_t>(box.height);
   const auto left = static_cast<std::size_t>(box.left), top = static_cast<std::size_t>(box.top);
-  const bool in_place = values.is_plain_rgb() && values.value_bytes == 1 && !values.planes &&
-                        box.height == level.tile_height && stride == static_cast<std::ptrdiff_t>(row_bytes) &&
-                        box.width == level.tile_width;
+  const bool in_place = is_in_place(level, box, stride);
   std::array<std::byte*, StoredValues::most_samples> rows{};  // of each plane, the first that `box` needs
   for (std::size_t p = 0; p < stored.size(); ++p) {
     if (level.codec == SlideCodec::uncompressed) {
@@ -64,7 +70,7 @@ void decode_value_tile(const Level& level, std::span<const std::span<std::byte>>
     std::byte* const plane = in_place ? into : memory;
     decompressor.run(level.codec, stored[p], {plane, stops ? (top + height) * row_bytes : level.plane_bytes()});
     rows[p] = plane + top * row_bytes;
-    memory += level.plane_bytes();
+    if (!in_place) memory += level.plane_bytes();
   }
   StoredValues read = values;
   if (values.planes) read.samples = static_cast<std::uint8_t>(stored.size());

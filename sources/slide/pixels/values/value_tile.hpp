@@ -12,8 +12,8 @@
 
 namespace penstock::slide {
 
-/// Returns how many bytes of memory `decode_value_tile` needs for a level's tiles.
-std::size_t value_tile_memory(const Level& level) noexcept;
+/// Returns how many bytes of memory `decode_value_tile` needs to write a box at that stride.
+std::size_t value_tile_memory(const Level& level, const Box& box, std::ptrdiff_t stride) noexcept;
 
 /// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride` bytes
 /// after each other. `stored`: the bytes of each plane, `level.values.planes_read()` of them. If the level is
