@@ -238,7 +238,7 @@ Executor::Impl::Impl(unsigned threads)
 }
 
 Executor::Impl::~Impl() {
-  if (detail::process_id() == process_) {
+  if (process_id() == process_) {
     for (std::unique_ptr<Arena>& arena : arenas_) IdleArenas::instance().keep(std::move(arena));
   } else {  // a child process has no workers that could be shut down
     for (std::unique_ptr<Arena>& arena : arenas_) static_cast<void>(arena.release());

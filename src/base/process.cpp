@@ -10,7 +10,7 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock {
 
 namespace {
 
@@ -51,6 +51,8 @@ pid_t process_id() noexcept {
   return id;
 }
 
+namespace detail {
+
 pid_t process_with_threads() {
   const pid_t now = process_id();
   pid_t first = 0;
@@ -62,4 +64,5 @@ void check_not_forked() {
   if (const pid_t first = with_threads; first != 0) refuse_unless(first, process_id());
 }
 
-}  // namespace penstock::detail
+}  // namespace detail
+}  // namespace penstock

@@ -3,11 +3,9 @@
 
 #include <sys/types.h>
 
-namespace penstock::detail {
+#include <penstock/extend/process_id.hpp>
 
-/// Returns the value of getpid(). If possible, asks the system only once in each process. So code that runs for every
-/// batch can check whether it runs in a child process. Any thread may call it.
-pid_t process_id() noexcept;
+namespace penstock::detail {
 
 /// Returns the id of this process, and records that it uses Penstock's threads from now on. A child made by fork() does
 /// not have these threads, so a lock that one of them holds stays locked there. A call that needs the lock would never

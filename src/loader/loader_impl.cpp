@@ -23,7 +23,7 @@ namespace penstock {
 Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     : pipeline_(std::move(p)),
       options_(std::move(o)),
-      pid_(detail::process_id()),
+      pid_(process_id()),
       ledger_(pipeline_.data().policy_value()) {
   const detail::PipelineData& data = pipeline_.data();
   if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
@@ -92,7 +92,7 @@ Loader::Impl::~Impl() {
   delivery_->close();
 }
 
-bool Loader::Impl::here() const noexcept { return detail::process_id() == pid_; }
+bool Loader::Impl::here() const noexcept { return process_id() == pid_; }
 
 void Loader::Impl::check_process() const {
   if (!here())

@@ -11,6 +11,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/process_id.hpp>
 #include <penstock/extend/store_files.hpp>
 
 #include "isolation/remote_access.hpp"
@@ -35,7 +36,7 @@ void require_readable(const std::string& path) {
 }  // namespace
 
 File::File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running)
-    : path_(std::move(path)), owner_(::getpid()) {
+    : path_(std::move(path)), owner_(process_id()) {
   require_readable(path_);
   try {
     if (!how.isolate)
@@ -66,7 +67,7 @@ void File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 void File::require_own_process() const {
-  if (owner_ != ::getpid())
+  if (owner_ != process_id())
     throw error_in(path_, Errc::forked, "the file was opened before fork(); open the source again in the child");
 }
 
