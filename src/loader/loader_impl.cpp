@@ -21,10 +21,7 @@
 namespace penstock {
 
 Loader::Impl::Impl(Pipeline p, LoaderOptions o)
-    : pipeline_(std::move(p)),
-      options_(std::move(o)),
-      pid_(process_id()),
-      ledger_(pipeline_.data().policy_value()) {
+    : pipeline_(std::move(p)), options_(std::move(o)), pid_(process_id()), ledger_(pipeline_.data().policy_value()) {
   const detail::PipelineData& data = pipeline_.data();
   if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
   if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
