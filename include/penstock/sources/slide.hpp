@@ -45,11 +45,11 @@ enum class SlideOrder : std::uint8_t {
 /// Penstock reads these slides itself: tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF, with one of these kinds of
 /// tiles:
 /// - JPEG or JPEG 2000, with 8 bits, RGB or YCbCr;
-/// - deflate, LZW, PackBits, Zstandard or uncompressed values, with 8 or 16 bits, grey or RGB, with or without alpha,
-/// or
-///   with 8 bits and a palette. Predictors 1 and 2, and colours stored apart from each other, are read. Grey becomes
-///   RGB. 16 bits become 8 as in libtiff: grey keeps the high byte, a value of RGB becomes the nearest. Pixels with
-///   alpha are laid over white.
+/// - deflate, LZW, PackBits, Zstandard or uncompressed values, with 8 or 16 bits, grey or RGB, with or without alpha;
+/// - the same with 8 bits and a palette, without alpha.
+///
+/// Values may have predictor 2, and colours may be stored apart from each other. Grey becomes RGB. 16 bits become 8 as
+/// in libtiff: grey keeps the high byte, a value of RGB becomes the nearest. Pixels with alpha are laid over white.
 ///
 /// In a file with several images, it reads the first image; in OME-TIFF, the largest image that OME-XML names.
 ///

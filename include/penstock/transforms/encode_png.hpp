@@ -31,8 +31,9 @@ struct EncodePngOptions {
 /// channel, and with `dtype = u16` for 16 bits, `decode_png` returns the same pixels. As long as the versions of
 /// libdeflate and zlib are the same, the same pixels and options make the same bytes, on every CPU.
 ///
-/// Each row gets the filter that suits it. A sample of the rows decides how the image is compressed. An image of more
-/// than 64 MiB is always compressed as runs. For a smaller one, there must be memory for twice its pixels.
+/// Each row gets the filter that suits it. A sample of the rows decides how the image is compressed. An image whose
+/// rows, each with one byte more, have over 64 MiB is always compressed as runs. A smaller one needs memory for twice
+/// these rows, and up to 5 MiB more.
 ///
 /// Any thread may call it. To encode many images, `encoded_bytes` with one `png_encoder` is faster, because the encoder
 /// keeps memory from one image to the next.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -19,8 +20,9 @@ class ReusedScratch final : public Scratch {
     // Finds the first free piece that is large enough.
     for (; next_ < count_; ++next_)
       if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory;
-    // Rounds up, so that a later, slightly larger request can reuse the piece.
-    const std::size_t rounded = std::bit_ceil(bytes);
+    // Rounds up by at most an eighth, so that a later, slightly larger request can reuse the piece.
+    const std::size_t step = std::max<std::size_t>(std::bit_floor(bytes) / 8, 1);
+    const std::size_t rounded = (bytes + step - 1) / step * step;
     std::byte* const memory = outer_.allocate(rounded);
     if (count_ < pieces_.size()) {
       pieces_[count_++] = {memory, rounded};

@@ -154,7 +154,7 @@ class TileReader::Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
     // A tile of 8,192 x 8,192 pixels may have needed half a gigabyte.
-    constexpr std::size_t most_kept = std::size_t{64} << 20;
+    constexpr std::size_t most_kept = std::size_t{8} << 20;
     if (tile_decoder_->memory.size() > most_kept) tile_decoder_->memory = {};
     const std::lock_guard lock(reader_.mutex_);
     try {
@@ -194,6 +194,17 @@ void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<Ti
     read(slide.image.level.tile_bytes, slide.image.kept_sizes, some, &TilePlace::bytes);
     places = places.subspan(some.size());
     first += some.size();
+  }
+}
+
+// Checks a tile whose first plane is left out. Its other planes must be left out, too.
+void TileReader::check_other_planes(const OpenedSlide& open, std::uint64_t tile) {
+  const Level& level = open.slide->image.level;
+  for (std::size_t p = 1; p < level.values.planes_read(); ++p) {
+    TilePlace place;
+    find(open, tile + p * level.tiles(), {&place, 1});
+    if (!place.is_left_out())
+      throw tile_error(*open.slide, tile, Errc::corrupt, "the file leaves out one of its colours");
   }
 }
 
@@ -237,6 +248,7 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
   const SlideFile& slide = *open.slide;
   const Level& level = slide.image.level;
   if (place.is_left_out()) {
+    check_other_planes(open, tile);
     check_glass(open, tile);
     constexpr std::uint8_t white = 255;
     for (std::int32_t y = 0; y < box.height; ++y)

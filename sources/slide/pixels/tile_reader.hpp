@@ -53,7 +53,7 @@ class TileReader {
   /// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride`
   /// bytes after each other. Checks the tile to its end if the box is the whole tile, or with `verify`. A tile that is
   /// left out is white. Takes memory from `scratch`, if that is not null. @throws Error(corrupt | io | limit_exceeded |
-  /// unsupported).
+  /// out_of_memory | unsupported).
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
@@ -77,6 +77,7 @@ class TileReader {
     std::thread::id user;            // the thread that used the decoder last
   };
   class Lease;
+  static void check_other_planes(const OpenedSlide& open, std::uint64_t tile);
   static void decode_values(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
                             bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch,
                             TileDecoder& decoder);

@@ -5,10 +5,11 @@
 
 #include <thread>
 
-#include "base/process.hpp"
+#include <penstock/extend/process_id.hpp>
+
 #include "support/catch.hpp"
 
-using penstock::detail::process_id;
+using penstock::process_id;
 
 namespace {
 

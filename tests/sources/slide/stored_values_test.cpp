@@ -320,6 +320,48 @@ TEST_CASE("tiles that share the bytes of one plane have masks of their own") {
   for (std::uint64_t i = 0; i < source.size(); ++i) CHECK(source.place(i).x >= 256);
 }
 
+TEST_CASE("a tile is glass only if all of its planes are left out") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide = write_slide(path, plain_form({.width = 64, .height = 64, .planes = 2}));
+  const auto leave_out = [&](std::uint64_t plane) {
+    slide.set_offset(plane, 0);
+    slide.set_size(plane, 0);
+  };
+  const auto read = [&] { return image_of(read_sample(SlideSource({.files = path, .size = 64}), 0)["image"]); };
+  leave_out(0);
+  const Error error = error_of([&] { (void)read(); });
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(mentions(error, "the tile at x 0, y 0 of level 0: the file leaves out one of its colours"));
+  leave_out(1);
+  CHECK(code_of([&] { (void)read(); }) == Errc::corrupt);
+  leave_out(2);
+  CHECK(read().pixels == std::vector<std::uint8_t>(std::size_t{64} * 64 * 3, 255));
+}
+
+TEST_CASE("what a file does not say about its values, or says wrongly, goes to OpenSlide or is an error") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const auto opened = [&](const SlideForm& form) {
+    write_slide(path, form);
+    const SlideInfo info = SlideSource({.files = path, .size = 16}).slides().front();
+    return info.failure ? info.failure->cause() : info.why_openslide;
+  };
+  SlideForm form = plain_form({.width = 64, .height = 64, .samples = 4});
+  form.encode = [](const Image& tile) { return StoredTile{Bytes(tile.pixels.size() / 3 * 4, std::byte{100}), tile}; };
+  form.entries = {{338, {3}}};
+  CHECK(opened(form).starts_with("its further sample is of the kind 3"));
+  form.entries = {{338, {999}}};  // as Corel writes alpha that is apart
+  CHECK(opened(form).empty());
+  CHECK(image_of(read_sample(SlideSource({.files = path, .size = 16}), 0)["image"]).pixels.front() ==
+        (100 * 100 + 127) / 255 + 255 - 100);
+  SlideForm palette = plain_form({.width = 64, .height = 64, .samples = 1, .photometric = 3});
+  for (const std::size_t values : {767u, 769u}) {
+    palette.entries = {{320, std::vector<std::uint16_t>(values, 7)}};
+    CHECK(opened(palette).starts_with("its palette has " + std::to_string(values) + " values; 768 are needed"));
+  }
+}
+
 namespace {
 
 // One tile of 64 x 64 RGB, whose stream `change` changes.

@@ -47,8 +47,8 @@ unsigned over_white(unsigned value, unsigned alpha, Alpha kind) {
 TEST_CASE("rows of differences are summed with every instruction set") {
   on_every_target([] {
     Numbers numbers(4);
-    for (const std::size_t value_bytes : {1, 2})
-      for (const std::size_t samples : {1, 2, 3, 4})
+    for (const std::size_t value_bytes : {1u, 2u})
+      for (const std::size_t samples : {1u, 2u, 3u, 4u})
         for (std::size_t pixels = 1; pixels < 70; ++pixels) {
           const std::size_t bytes = pixels * samples * value_bytes;
           const Row stored = random_row(bytes + 16, numbers);
@@ -96,7 +96,7 @@ TEST_CASE("rows of values become RGB over white with every instruction set") {
     Numbers numbers(7);
     const Row palette = random_row(768, numbers);
     for (const Colors colors : {Colors::rgb, Colors::black_is_zero, Colors::white_is_zero, Colors::palette})
-      for (const std::size_t extra : {0, 1})
+      for (const std::size_t extra : {0u, 1u})
         for (const Alpha alpha : {Alpha::none, Alpha::multiplied, Alpha::apart}) {
           if ((extra == 0 && alpha != Alpha::none) || (extra == 1 && colors == Colors::palette)) continue;
           StoredValues stored{.colors = colors, .alpha = alpha};

@@ -117,7 +117,7 @@ Decoders decoders_for(const DecodeImageOptions& options) {
 Format format_of(std::string_view data) {
   if (data.starts_with("\xff\xd8")) return Format::jpeg;
   if (data.starts_with("\x89PNG")) return Format::png;
-  if (data.size() >= 12 && data.starts_with("RIFF") && data.substr(8).starts_with("WEBP")) return Format::webp;
+  if (data.starts_with("RIFF") && (data.size() < 12 || data.substr(8).starts_with("WEBP"))) return Format::webp;
   if (is_tiff(data)) return Format::tiff;
   if (data.empty()) throw Error(Errc::corrupt, "there are no bytes to decode").with_offset(0);
   throw Error(Errc::unsupported,

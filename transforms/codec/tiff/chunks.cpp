@@ -95,6 +95,7 @@ class Decoding {
   }
 
   void read_chunk(std::uint32_t number, std::int32_t height, std::uint8_t* to, std::size_t bytes) {
+    check_bytes(number, height);
     if (layout_.compression == COMPRESSION_WEBP) check_webp(number, height);
     const bool deflate = layout_.compression == COMPRESSION_ADOBE_DEFLATE || layout_.compression == COMPRESSION_DEFLATE;
     if (deflate) std::memset(to + bytes - last_bytes(), unwritten, last_bytes());
@@ -127,6 +128,20 @@ class Decoding {
     if (before != 0) std::memcpy(&predicted, end - 2 - 2 * before, 2);
     const auto stored = static_cast<std::uint16_t>(last - predicted);
     return stored >> 8 != unwritten && (stored & 0xff) != unwritten;
+  }
+
+  // Strips may share their bytes, and many bytes may stand for no pixel. The limit makes the work linear in the file.
+  void check_bytes(std::uint32_t number, std::int32_t height) const {
+    const std::uint64_t stored = TIFFGetStrileByteCount(file_.get(), number);
+    if (stored == 0 && TIFFGetStrileOffset(file_.get(), number) == 0)
+      throw Error(Errc::unsupported, "the TIFF leaves out strip or tile " + std::to_string(number) +
+                                         ", and only complete images are decoded");
+    constexpr std::uint64_t some = 4096;  // tables and headers
+    const std::uint64_t pixels = static_cast<std::uint64_t>(height) * layout_.chunk_row_bytes();
+    if (stored > 2 * pixels + some)
+      throw Error(Errc::limit_exceeded, "strip or tile " + std::to_string(number) + " of the TIFF has " +
+                                            std::to_string(stored) + " bytes for " + std::to_string(pixels) +
+                                            " bytes of pixels");
   }
 
   void check_webp(std::uint32_t number, std::int32_t height) const {

@@ -74,7 +74,8 @@ class Decoding final : public ImageDecoding {
   }
 
  private:
-  static constexpr std::uint64_t most_side = 0x7fffffff, most_pixels = std::uint64_t{1} << 48;
+  // A tile may have as many pixels to a side as an image. The end of a tile must be below 2^31.
+  static constexpr std::uint64_t most_side = std::uint64_t{1} << 30, most_pixels = std::uint64_t{1} << 48;
 
   static void check_box(const Box& box, const ImageShape& whole) {
     if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "directories.hpp"
 
+#include <set>
 #include <string>
 
 #include <penstock/error.hpp>
@@ -94,7 +95,7 @@ class Walk {
     const std::uint64_t all = count_bytes + entries * entry_bytes + offset_bytes;
     bytes_.require(next_, all, "the end of one of its directories");
     walked_ += all;
-    if (walked_ > bytes_.size())
+    if (!seen_.insert(next_).second || walked_ > bytes_.size())
       throw Error(Errc::corrupt, "the TIFF's directories overlap, or their list has no end").with_offset(next_);
     values_ = 0;
     const std::uint64_t first = next_ + count_bytes;
@@ -132,8 +133,9 @@ class Walk {
 
   Bytes bytes_;
   std::uint64_t next_ = 0;
-  std::uint64_t walked_ = 0;  // bytes of all directories so far
-  std::uint64_t values_ = 0;  // bytes of the current one's values outside of its entries
+  std::set<std::uint64_t> seen_;  // offsets of all directories so far
+  std::uint64_t walked_ = 0;      // bytes of all directories so far
+  std::uint64_t values_ = 0;      // bytes of the current one's values outside of its entries
 };
 
 }  // namespace

@@ -64,8 +64,12 @@ int File::on_error(::TIFF*, void* file, const char*, const char* format, std::va
 }
 
 int File::on_warning(::TIFF*, void* file, const char*, const char* format, std::va_list arguments) {
-  // The pixels of files with the codes of libtiff's first versions are right.
-  if (static_cast<File*>(file)->decoding_ && !std::string_view(format).starts_with("Old-style LZW"))
+  // The pixels are right in spite of these: codes of libtiff's first versions, a run or a JPEG that goes on after the
+  // rows that were asked for.
+  constexpr std::string_view harmless[] = {"Old-style LZW", "Discarding",
+                                           "JPEG strip size exceeds expected dimensions"};
+  const auto begins = [&](std::string_view text) { return std::string_view(format).starts_with(text); };
+  if (static_cast<File*>(file)->decoding_ && std::ranges::none_of(harmless, begins))
     static_cast<File*>(file)->note(format, arguments);
   return 1;
 }

@@ -158,7 +158,8 @@ void Layout::check_values(const File& file) {
   const int colors = meaning == Meaning::colors ? 3 : 1;
   if (samples < colors) throw Error(Errc::corrupt, "the TIFF has fewer channels than colours");
   const bool more = samples > colors;
-  if (samples > colors + 1 || (meaning == Meaning::palette && more))
+  if (meaning == Meaning::palette && more) unsupported("the TIFF has a palette with a further channel");
+  if (samples > colors + 1)
     unsupported("the TIFF has " + std::to_string(samples) +
                 " channels, and at most one more than its colours is decoded");
   if (small && samples > 1)
@@ -190,7 +191,7 @@ void Layout::check_values(const File& file) {
 void Layout::check_chunks(const File& file, const Directory& directory) {
   tiled = TIFFIsTiled(file.get()) != 0;
   const std::uint64_t pixels = directory.width * directory.height;
-  std::uint64_t across = width, down = file.field<std::uint32_t>(TIFFTAG_ROWSPERSTRIP);
+  std::uint64_t across = directory.width, down = file.field<std::uint32_t>(TIFFTAG_ROWSPERSTRIP);
   if (tiled) {
     across = file.field<std::uint32_t>(TIFFTAG_TILEWIDTH), down = file.field<std::uint32_t>(TIFFTAG_TILELENGTH);
     if (across == 0 || down == 0) throw Error(Errc::corrupt, "the TIFF has tiles without pixels");

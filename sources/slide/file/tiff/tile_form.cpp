@@ -100,6 +100,8 @@ bool is_rgb(const Directory& directory, std::uint64_t compression) {
 
 StoredValues::Colors colors_of(const Directory& directory) {
   using Colors = StoredValues::Colors;
+  if (directory.count(TiffTag::photometric_interpretation) == 0)
+    leave_to_openslide("it has no photometric interpretation");
   switch (const std::uint64_t photometric = directory.number(TiffTag::photometric_interpretation, white_is_zero)) {
     case white_is_zero:
       return Colors::white_is_zero;
@@ -118,12 +120,13 @@ StoredValues::Colors colors_of(const Directory& directory) {
 // as libtiff does.
 StoredValues::Alpha alpha_of(const Directory& directory, StoredValues::Colors colors) {
   using Alpha = StoredValues::Alpha;
-  constexpr std::uint64_t multiplied = 1, apart = 2;
+  constexpr std::uint64_t multiplied = 1, apart = 2, apart_of_corel = 999;
   const std::vector<std::uint64_t> kinds = directory.numbers(TiffTag::extra_samples, 1);
   const std::uint64_t kind = kinds.empty() ? 0 : kinds.front();
   if (kind == multiplied) return Alpha::multiplied;
-  if (kind == apart) return Alpha::apart;
-  return kind == 0 && colors == StoredValues::Colors::rgb ? Alpha::multiplied : Alpha::none;
+  if (kind == apart || kind == apart_of_corel) return Alpha::apart;
+  if (kind != 0) leave_to_openslide("its further sample is of the kind " + std::to_string(kind));
+  return colors == StoredValues::Colors::rgb ? Alpha::multiplied : Alpha::none;
 }
 
 StoredValues read_stored_values(const Directory& directory, SlideCodec codec, std::uint64_t samples,
@@ -160,8 +163,10 @@ StoredValues read_stored_values(const Directory& directory, SlideCodec codec, st
 std::vector<std::byte> read_palette(const Directory& directory, const std::string& path) {
   constexpr std::size_t colors = 256;
   const std::vector<std::uint64_t> stored = directory.numbers(TiffTag::color_map, 3 * colors);
-  if (stored.size() != 3 * colors)
-    throw error_in(path, Errc::corrupt, "its palette has " + std::to_string(stored.size()) + " values; 768 are needed");
+  if (directory.count(TiffTag::color_map) != 3 * colors)
+    throw error_in(
+        path, Errc::corrupt,
+        "its palette has " + std::to_string(directory.count(TiffTag::color_map)) + " values; 768 are needed");
   const bool wide = std::ranges::any_of(stored, [](std::uint64_t value) { return value >= 256; });
   std::vector<std::byte> palette;
   for (std::size_t i = 0; i < colors; ++i)

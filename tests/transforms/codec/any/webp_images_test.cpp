@@ -71,4 +71,15 @@ TEST_CASE("PNG and WebP go through one stage by turns") {
   CHECK(all_bytes(chain | check({.verify = true, .fold = false}) | batch(4)) == folded);
 }
 
+TEST_CASE("the first bytes of a WebP are a WebP that is cut off") {
+  const auto decoding = any_image_decoder()->start();
+  const std::string file = "RIFF1234WEBP";
+  for (const std::size_t bytes : {4u, 7u, 11u}) {
+    const auto part = std::as_bytes(std::span(file)).first(bytes);
+    const Error error = error_of([&] { (void)decoding->open(part); });
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(mentions(error, "cut off"));
+  }
+}
+
 }  // namespace PENSTOCK_TEST_FILE

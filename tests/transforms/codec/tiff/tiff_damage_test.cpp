@@ -133,7 +133,8 @@ TEST_CASE("changed TIFFs are an error, or the same image each time") {
       // Half of the changes are in the directory.
       const auto size = static_cast<std::int32_t>(bytes.size());
       const std::int32_t at = numbers.coin() ? std::max(0, size - 1 - numbers.below(220)) : numbers.below(size);
-      bytes[static_cast<std::size_t>(at)] = static_cast<std::byte>(numbers.coin() ? numbers.next() : numbers.below(8));
+      bytes[static_cast<std::size_t>(at)] =
+          static_cast<std::byte>(numbers.coin() ? numbers.below(256) : numbers.below(8));
     }
     if (numbers.below(8) == 0)
       bytes.resize(static_cast<std::size_t>(numbers.below(static_cast<std::int32_t>(bytes.size()))));
