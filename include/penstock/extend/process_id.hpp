@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-/// Returns the value of getpid(). If possible, asks the system only once in each process. So a source can check for each
-/// record whether it runs in a child process, where its threads and locks are not. Any thread may call it.
+/// Returns the value of getpid(). If possible, asks the system only once in each process. So a source can check for
+/// each record whether it runs in a child process, where its threads and locks are not. Any thread may call it.
 PENSTOCK_API pid_t process_id() noexcept;
 
 }  // namespace penstock
