@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 #include <penstock/error.hpp>
 
@@ -42,7 +43,8 @@ std::atomic<pid_t>* map_process_id() noexcept {
 
 }  // namespace
 
-pid_t process_id() noexcept {
+int process_id() noexcept {
+  static_assert(std::is_same_v<pid_t, int>);
   static std::atomic<pid_t>* const known = map_process_id();  // never unmapped: loaders may live in statics
   if (known == nullptr) return ::getpid();
   if (const pid_t id = known->load(std::memory_order_relaxed); id != 0) return id;
