@@ -97,7 +97,7 @@ TEST_CASE("verify calls images bad that no loader decodes, and counts them by ki
     CHECK(json["bad"][1]["code"] == "unsupported");
     const ToolResult text = tool({"verify", folder / store});
     CHECK(text.status == 3);
-    CHECK(text.out.find("(GIF), which is neither JPEG nor PNG") != std::string::npos);
+    CHECK(text.out.find("(GIF), which is none of JPEG, PNG, WebP and TIFF") != std::string::npos);
     CHECK(text.out.find("; 2 bad") != std::string::npos);
     CHECK(text.out.find("1 of kind avif not decoded") != std::string::npos);
     CHECK(tool({"verify", folder / store, "--no-decode"}).status == 0);

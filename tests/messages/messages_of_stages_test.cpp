@@ -73,13 +73,13 @@ TEST_CASE("messages: 16 bits of a PNG where 8 are wanted") {
          any_image_decoder()->start()->open(PngFile({0, 16}, {4, 4}, 1).bytes());
        },
        image},
-      {"a TIFF",
+      {"a GIF",
        [] {
-         const char tiff[] = "II*\0\10\0\0\0";
-         any_image_decoder()->start()->open(std::as_bytes(std::span(tiff, 8)));
+         const char gif[] = "GIF89a\1\0";
+         any_image_decoder()->start()->open(std::as_bytes(std::span(gif, 8)));
        },
-       "the data begins with 0x49 0x49 0x2a 0x00 0x08 0x00 0x00 0x00 (TIFF), which is neither JPEG nor PNG; make PNGs "
-       "of such files, which keep 8 and 16 bits"},
+       "the data begins with 0x47 0x49 0x46 0x38 0x39 0x61 0x01 0x00 (GIF), which is none of JPEG, PNG, WebP and TIFF; "
+       "make PNGs of such files, which keep 8 and 16 bits"},
   });
 }
 
