@@ -45,7 +45,7 @@ TEST_CASE("filters are applied and chosen as the specification says, with every 
   on_every_target([] {
     Numbers numbers(4);
     int chosen[filters] = {};
-    for (const std::size_t pixel : {1, 2, 3, 4, 6, 8})
+    for (const std::size_t pixel : {1u, 2u, 3u, 4u, 6u, 8u})
       for (int width = 1; width < 90; ++width)
         for (const int most : {256, 40, 3, 1}) {
           // Noise on a slope in each direction: with one of them, each filter is the least.
