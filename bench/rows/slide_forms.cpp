@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -136,19 +137,24 @@ class ScaledLoop {
 
 }  // namespace
 
-Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings) {
-  const Store store = jpeg2000_slide(settings);
-  const std::string file = (store.folder / "slide.svs").string();
+namespace {
+
+// Reads a slide's own tiles in order, beside a loop of pread and `make()`, which returns a function that decodes a
+// tile's bytes. Each thread has a function of its own.
+template <class Make>
+Row own_tiles_vs_raw(const RowSpec& spec, const Settings& settings, const Store& store, const char* name,
+                     const Make& make) {
+  const std::string file = (store.folder / name).string();
   const Pipeline pipeline = from(Slides{.files = file, .size = image_side}) | batch(batch_rows);
   const PlainSlide plain(file);
   const Ring ring(image_bytes, batch_rows, ring_depth);
   const std::int64_t columns = plain.width() / image_side;
   const auto raw = [&](std::uint64_t records) {
     Timing timing = raw_loop(settings.threads, records, [&] {
-      return [&, buffer = std::vector<std::byte>()](std::uint64_t ticket) mutable {
+      return [&, decode = make(), buffer = std::vector<std::byte>()](std::uint64_t ticket) mutable {
         const auto record = static_cast<std::int64_t>(ticket);
         const std::int64_t tile = record / columns * plain.columns() + record % columns;
-        decode_plain_jpeg2000(plain.read(tile, buffer), image_side, ring.row(ticket));
+        decode(plain.read(tile, buffer), ring.row(ticket));
       };
     });
     timing.value = static_cast<double>(records) / timing.value;
@@ -162,30 +168,20 @@ Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
+}  // namespace
+
+Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings) {
+  return own_tiles_vs_raw(spec, settings, jpeg2000_slide(settings), "slide.svs", [] {
+    return [](std::span<const std::byte> tile, std::byte* to) { decode_plain_jpeg2000(tile, image_side, to); };
+  });
+}
+
 Row slide_deflate_vs_raw(const RowSpec& spec, const Settings& settings) {
-  const Store store = deflate_slide(settings);
-  const std::string file = (store.folder / "slide.tif").string();
-  const Pipeline pipeline = from(Slides{.files = file, .size = image_side}) | batch(batch_rows);
-  const PlainSlide plain(file);
-  const Ring ring(image_bytes, batch_rows, ring_depth);
-  const std::int64_t columns = plain.width() / image_side;
-  const auto raw = [&](std::uint64_t records) {
-    Timing timing = raw_loop(settings.threads, records, [&] {
-      return [&, decoder = PlainDeflate(), buffer = std::vector<std::byte>()](std::uint64_t ticket) mutable {
-        const auto record = static_cast<std::int64_t>(ticket);
-        const std::int64_t tile = record / columns * plain.columns() + record % columns;
-        decoder.decode(plain.read(tile, buffer), image_side, ring.row(ticket));
-      };
-    });
-    timing.value = static_cast<double>(records) / timing.value;
-    return timing;
-  };
-  raw(std::min<std::uint64_t>(2 * batch_rows, pipeline.size()));
-  check_rows(pipeline, ring);
-  Row row = compare(
-      spec, settings, [&] { return loaded(pipeline, settings.threads); }, [&] { return raw(pipeline.size()); });
-  row.notes.push_back(store.description);
-  return row;
+  return own_tiles_vs_raw(spec, settings, deflate_slide(settings), "slide.tif", [] {
+    return [decoder = PlainDeflate()](std::span<const std::byte> tile, std::byte* to) {
+      decoder.decode(tile, image_side, to);
+    };
+  });
 }
 
 Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings) {

@@ -23,6 +23,7 @@ struct StoredArray {
 struct TileSizes {
   std::int64_t width = 0, height = 0;            ///< pixels of the level
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
+  std::uint32_t planes = 1;                      ///< stored tiles of each tile; those of a plane are together
   StoredArray bytes;
   friend bool operator==(const TileSizes&, const TileSizes&) = default;
 };

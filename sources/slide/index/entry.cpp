@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index/entry.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -99,6 +100,7 @@ void put(EntryWriter& to, const Level& level) {
     to.put(finer.height);
     to.put(finer.tile_width);
     to.put(finer.tile_height);
+    to.put(finer.planes);
     put(to, finer.bytes);
   }
 }
@@ -128,6 +130,7 @@ Level level_in(EntryReader& from) {
     finer.height = from.get<std::int64_t>();
     finer.tile_width = from.get<std::int32_t>();
     finer.tile_height = from.get<std::int32_t>();
+    finer.planes = from.get<std::uint32_t>();
     finer.bytes = array_in(from);
     level.finer.push_back(finer);
   }
@@ -220,8 +223,12 @@ void check(const SlideFile& slide) {
     refuse();
   if (level.holds_values() ? !is_possible(level.values, level.tables.size()) : level.values != StoredValues()) refuse();
   for (const TileSizes& finer : level.finer)
-    if (!is_size(finer.width, finer.height) || !is_tile(finer.tile_width, finer.tile_height) ||
-        !is_array(finer.bytes, tiles_of_level(finer.width, finer.height, finer.tile_width, finer.tile_height), bytes))
+    if (!is_size(finer.width, finer.height) || !is_tile(finer.tile_width, finer.tile_height) || finer.planes < 1 ||
+        finer.planes > StoredValues::most_samples ||
+        !is_array(finer.bytes,
+                  std::min(tiles_of_level(finer.width, finer.height, finer.tile_width, finer.tile_height), bytes + 1) *
+                      finer.planes,
+                  bytes))
       refuse();
   const Scale& scale = slide.image.scale;
   const SlideLevel& first = slide.found.levels.front();

@@ -96,13 +96,16 @@ void check_glass(const OpenedSlide& open, std::uint64_t tile) {
     const TileRange down =
         tiles_below(tile / level.tile_columns(), level.tile_height, level.height, finer.tile_height, finer.height);
     const auto columns = static_cast<std::uint64_t>((finer.width + finer.tile_width - 1) / finer.tile_width);
+    const auto rows = static_cast<std::uint64_t>((finer.height + finer.tile_height - 1) / finer.tile_height);
     const std::size_t each = finer.bytes.element_bytes;
     std::vector<std::byte> sizes(static_cast<std::size_t>(across.count) * each);
-    for (std::uint64_t row = down.first; row < down.first + down.count; ++row) {
-      read_exactly(slide, tile, open.file->get(), sizes, finer.bytes.offset + (row * columns + across.first) * each);
-      if (std::ranges::any_of(sizes, [](std::byte byte) { return byte != std::byte{0}; }))
-        throw tile_error(slide, tile, Errc::corrupt, "the file leaves it out, though a finer level has pixels of it");
-    }
+    for (std::uint32_t plane = 0; plane < finer.planes; ++plane)
+      for (std::uint64_t row = down.first; row < down.first + down.count; ++row) {
+        const std::uint64_t first = (plane * rows + row) * columns + across.first;
+        read_exactly(slide, tile, open.file->get(), sizes, finer.bytes.offset + first * each);
+        if (std::ranges::any_of(sizes, [](std::byte byte) { return byte != std::byte{0}; }))
+          throw tile_error(slide, tile, Errc::corrupt, "the file leaves it out, though a finer level has pixels of it");
+      }
   }
 }
 

@@ -339,6 +339,28 @@ TEST_CASE("a tile is glass only if all of its planes are left out") {
   CHECK(read().pixels == std::vector<std::uint8_t>(std::size_t{64} * 64 * 3, 255));
 }
 
+TEST_CASE("a coarse tile is lost, not glass, if one colour of a finer level is there") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide =
+      write_slide(path, plain_form({.width = 128, .height = 64, .planes = 2, .lower = {{64, 32}}}));
+  const auto coarse = [&] {
+    return error_of([&] { (void)read_sample(SlideSource({.files = path, .level = 1, .size = 32}), 0); });
+  };
+  // The fine level has two tiles for each of three colours, the coarse one has one.
+  for (const std::uint64_t plane : {0u, 1u, 2u}) slide.leave_out_below(0, plane);
+  for (const std::uint64_t tile : {0u, 1u, 2u, 3u}) {
+    slide.set_offset(tile, 0);
+    slide.set_size(tile, 0);
+  }
+  CHECK(mentions(coarse(), "the file leaves it out, though a finer level has pixels of it"));
+  for (const std::uint64_t tile : {4u, 5u}) {
+    slide.set_offset(tile, 0);
+    slide.set_size(tile, 0);
+  }
+  CHECK_NOTHROW(read_sample(SlideSource({.files = path, .level = 1, .size = 32}), 0));
+}
+
 TEST_CASE("what a file does not say about its values, or says wrongly, goes to OpenSlide or is an error") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";

@@ -15,11 +15,19 @@ namespace penstock::codecs {
 
 namespace {
 
+// Returns the options' colours as those of one format. A format without labels is not asked for them.
+template <class Options>
+typename Options::Color color_of(const DecodeImageOptions& options) {
+  if constexpr (requires { Options::labels; })
+    if (options.color == DecodeImageOptions::labels) return Options::labels;
+  return options.color == DecodeImageOptions::rgb    ? Options::rgb
+         : options.color == DecodeImageOptions::gray ? Options::gray
+                                                     : Options::as_stored;
+}
+
 JpegOptions jpeg_options(const DecodeImageOptions& options) {
   JpegOptions jpeg;
-  jpeg.color = options.color == DecodeImageOptions::rgb    ? JpegOptions::rgb
-               : options.color == DecodeImageOptions::gray ? JpegOptions::gray
-                                                           : JpegOptions::as_stored;
+  jpeg.color = color_of<JpegOptions>(options);
   jpeg.max_pixels = options.max_pixels;
   jpeg.max_scans = options.max_scans;
   jpeg.accept_warnings = options.accept_warnings;
@@ -31,10 +39,7 @@ JpegOptions jpeg_options(const DecodeImageOptions& options) {
 
 PngOptions png_options(const DecodeImageOptions& options) {
   PngOptions png;
-  png.color = options.color == DecodeImageOptions::rgb      ? PngOptions::rgb
-              : options.color == DecodeImageOptions::gray   ? PngOptions::gray
-              : options.color == DecodeImageOptions::labels ? PngOptions::labels
-                                                            : PngOptions::as_stored;
+  png.color = color_of<PngOptions>(options);
   png.max_pixels = options.max_pixels;
   png.dtype = options.dtype;
   png.high_byte = options.high_byte;
@@ -44,9 +49,7 @@ PngOptions png_options(const DecodeImageOptions& options) {
 #ifdef PENSTOCK_CODECS_WEBP
 WebpOptions webp_options(const DecodeImageOptions& options) {
   WebpOptions webp;
-  webp.color = options.color == DecodeImageOptions::rgb    ? WebpOptions::rgb
-               : options.color == DecodeImageOptions::gray ? WebpOptions::gray
-                                                           : WebpOptions::as_stored;
+  webp.color = color_of<WebpOptions>(options);
   webp.max_pixels = options.max_pixels;
   return webp;
 }
@@ -55,10 +58,7 @@ WebpOptions webp_options(const DecodeImageOptions& options) {
 #ifdef PENSTOCK_CODECS_TIFF
 TiffOptions tiff_options(const DecodeImageOptions& options) {
   TiffOptions tiff;
-  tiff.color = options.color == DecodeImageOptions::rgb      ? TiffOptions::rgb
-               : options.color == DecodeImageOptions::gray   ? TiffOptions::gray
-               : options.color == DecodeImageOptions::labels ? TiffOptions::labels
-                                                             : TiffOptions::as_stored;
+  tiff.color = color_of<TiffOptions>(options);
   tiff.max_pixels = options.max_pixels;
   tiff.dtype = options.dtype;
   tiff.high_byte = options.high_byte;

@@ -70,7 +70,7 @@ using Tag = hn::ScalableTag<Byte>;
 using Vector = hn::Vec<Tag>;
 static_assert(HWY_LANES(Byte) <= apply_margin);
 
-// A register of bytes, and of those that they are predicted from.
+// Bytes of a row, and the bytes that predict them.
 struct Neighbours {
   HWY_INLINE Neighbours(std::size_t pixel, const Byte* row, const Byte* above)
       : here(hn::LoadU(Tag(), row)),

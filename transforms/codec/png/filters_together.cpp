@@ -116,7 +116,7 @@ HWY_NOINLINE void undo_rows(const RowsToUndo& rows) {
                up_of = L::of_filters(rows.filters, {up_filter, paeth_filter}),
                corner_of = L::of_filters(rows.filters, {paeth_filter}),
                average_of = L::of_filters(rows.filters, {average_filter}), one = hn::Set(d, 1);
-  // Each row lags one pixel behind the row above it.
+  // A step comes to a pixel one step after the pixel above it.
   const auto stored_stride = static_cast<std::ptrdiff_t>(rows.stored_stride) - std::ptrdiff_t{Pixel},
              out_stride = static_cast<std::ptrdiff_t>(rows.out_stride) - std::ptrdiff_t{Pixel};
   Vector left = hn::Zero(d), corner = left;

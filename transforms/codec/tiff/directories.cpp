@@ -43,7 +43,7 @@ class Bytes {
 
   bool big() const { return big_; }
   std::uint64_t size() const { return encoded_.size(); }
-  // The caller has checked that there are so many bytes.
+  // Callers check first that the file has these bytes.
   std::uint64_t number(std::uint64_t at, unsigned bytes) const {
     std::uint64_t value = 0;
     for (unsigned i = 0; i < bytes; ++i) {

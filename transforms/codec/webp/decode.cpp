@@ -84,7 +84,7 @@ class Decoding final : public ImageDecoding {
                               static_cast<std::size_t>(box.top - part.top) * row +
                               static_cast<std::size_t>(box.left - part.left) * pixel;
     if (!gray) return {first, static_cast<std::ptrdiff_t>(row), made};
-    // Each value is written behind the pixels that are still to be read.
+    // Writing a value never overwrites a pixel that is still to be read.
     auto* const values = reinterpret_cast<std::uint8_t*>(in_place ? into : room);
     make_gray(first, row, box.size(), values);
     return {values, box.width, made};

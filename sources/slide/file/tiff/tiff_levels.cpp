@@ -151,7 +151,8 @@ void tell_of_finer_levels(std::vector<Level>& levels) {
   for (Level& level : levels) {
     if (!level.unreadable.empty()) continue;
     level.finer = finer;
-    finer.insert(finer.begin(), {level.width, level.height, level.tile_width, level.tile_height, level.tile_bytes});
+    finer.insert(finer.begin(), {level.width, level.height, level.tile_width, level.tile_height,
+                                 level.values.planes ? level.values.samples : 1u, level.tile_bytes});
   }
 }
 
