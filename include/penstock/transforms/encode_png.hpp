@@ -37,8 +37,8 @@ struct EncodePngOptions {
 ///
 /// Any thread may call it. To encode many images, `encoded_bytes` with one `png_encoder` is faster, because the encoder
 /// keeps memory from one image to the next.
-/// @throws Error(invalid_argument) if the image has another number of channels or an empty side, or `effort` is no
-/// value of `Effort`.
+/// @throws Error(invalid_argument) if the image has another number of channels or an empty side, or `effort` is not
+/// an `Effort`.
 PENSTOCK_API std::vector<std::byte> encode_png(const Pixels& pixels, const EncodePngOptions& options = {});
 
 /// Settings of the stage `encode_png`: the setting of EncodePngOptions, and a setting that only a stage has. All are
