@@ -33,6 +33,15 @@ Status status_of(int process) {
   return status;
 }
 
+// Another thread than the first may live on for a moment, and with it the descriptors of the process.
+std::size_t threads_of(int process) {
+  std::error_code failed;
+  std::size_t threads = 0;
+  std::filesystem::directory_iterator at("/proc/" + std::to_string(process) + "/task", failed);
+  for (; !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) ++threads;
+  return threads;
+}
+
 }  // namespace
 
 std::vector<int> children(int of) {
@@ -57,7 +66,7 @@ bool all_gone(const std::vector<int>& processes) {
     bool gone = true;
     for (const int process : processes) {
       const char state = status_of(process).state;
-      gone = gone && (state == '\0' || state == 'Z' || state == 'X');
+      gone = gone && (state == '\0' || state == 'X' || (state == 'Z' && threads_of(process) <= 1));
     }
     if (gone) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
