@@ -9,22 +9,52 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
+#include "base/hash.hpp"
 #include "base/profiled_range.hpp"
 #include "base/trace.hpp"
+#include "join/branches.hpp"
 #include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail::runtime {
 
 namespace {
-const std::string read_label = "read";
+
+// Adds the time from construction to destruction, and with it the cost of measuring.
+class BranchTime {
+ public:
+  explicit BranchTime(Clocks& sum) noexcept : sum_(sum), begun_(read_clocks()) {}
+  BranchTime(const BranchTime&) = delete;
+  BranchTime& operator=(const BranchTime&) = delete;
+  ~BranchTime() {
+    const Clocks ended = read_clocks();
+    sum_.cpu_ns += ended.cpu_ns - begun_.cpu_ns;
+    sum_.wall_ns += ended.wall_ns - begun_.wall_ns;
+  }
+
+ private:
+  Clocks& sum_;
+  const Clocks begun_;
+};
+
+// Returns the pipeline of a branch with the whole's settings, and with stages that are named after the branch.
+std::shared_ptr<const PipelineData> data_of_branch(const Branch& branch, const PipelineData& whole) {
+  auto data = std::make_shared<PipelineData>(*branch.pipeline);
+  data->seed = hash_mix(whole.seed_value(), branch.key);
+  data->check = whole.check_value();
+  for (BoundStage& stage : data->stages) stage.label += " of " + branch.name;
+  if (data->cache) data->cache->label += " of " + branch.name;
+  return data;
 }
 
-Chain::Chain(std::shared_ptr<const PipelineData> data)
+}  // namespace
+
+Chain::Chain(std::shared_ptr<const PipelineData> data, const std::string& name)
     : data_(std::move(data)),
       layout_(data_->batch ? std::optional<RowLayout>(data_->schema) : std::nullopt),
       seed_(data_->seed_value()),
       check_(data_->check_value()),
-      program_(ChainCompiler(*data_, layout()).compile()) {
+      program_(ChainCompiler(*data_, layout()).compile(name)) {
+  add_branches(name);
   if (data_->cache && !data_->cache->allows.random) cached_by_ = &data_->cache->label;
   if (!layout_) return;
   BatchSpec of_rank = *data_->batch;
@@ -32,6 +62,29 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
   bounds_.emplace(data_->sample(), of_rank, data_->groups.get());
   for (const RowField& field : layout_->fields())
     row_bytes_.push_back(field.kind == RowField::Kind::dense ? field.row_bytes : 0);
+}
+
+void Chain::add_branches(const std::string& name) {
+  for_each_branch(*data_->source, name, [&](const Branch& branch) {
+    branch_numbers_.emplace_back(branch.key, branches_.size());
+    branches_.push_back(
+        {branch.key, branch.name, std::make_unique<const Chain>(data_of_branch(branch, *data_), branch.name)});
+  });
+  std::ranges::sort(branch_numbers_);
+}
+
+std::optional<std::size_t> Chain::find_branch(std::uint64_t key) const noexcept {
+  const auto found = std::ranges::lower_bound(branch_numbers_, key, {}, &std::pair<std::uint64_t, std::size_t>::first);
+  if (found == branch_numbers_.end() || found->first != key) return std::nullopt;
+  return found->second;
+}
+
+std::vector<const Step*> Chain::all_steps() const {
+  std::vector<const Step*> all;
+  for (const auto& step : steps()) all.push_back(step.get());
+  for (const ChainBranch& branch : branches_)
+    for (const Step* const step : branch.chain->all_steps()) all.push_back(step);
+  return all;
 }
 
 std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {
@@ -42,9 +95,11 @@ std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {
   return run.recalls ? cache_step() : 0;
 }
 
-StepCall Chain::call_of(std::size_t number, const Place& place, std::uint64_t index,
+StepCall Chain::call_of(const ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                         std::span<std::byte* const> rows) const noexcept {
-  return {place, index, rows, seed_, check_, number, number < cache_step() ? cached_by_ : nullptr};
+  const std::string* cached_by = number < cache_step() ? cached_by_ : nullptr;
+  if (cached_by == nullptr && run.outer != nullptr) cached_by = run.outer->reading->cached_by;
+  return {place, index, rows, seed_, check_, number, cached_by};
 }
 
 // Returns false if a filter leaves the sample out.
@@ -57,7 +112,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   run.begin(step, rows);
   // The result of the steps before a cache must not depend on the epoch in which the cache stores it.
   const Place of_record{0, index, 0, 0};
-  return step.run(run, call_of(number, number < cache_step() ? of_record : place, index, rows));
+  return step.run(run, call_of(run, number, number < cache_step() ? of_record : place, index, rows));
 }
 
 // Copies each value that is not in its row yet to the row. Dense fields have fixed shapes, which every step checked.
@@ -124,6 +179,20 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
   return kept;
 }
 
+void Chain::run_branch(ChainRun& run, std::uint64_t index) const {
+  run.follow_outer();
+  ChainRun& outer = *run.outer;
+  const Place& place = outer.reading->place;
+  const std::size_t first = first_step(run, index);
+  if (outer.measured_for == 0) {
+    run_steps(run, first, steps().size(), place, index, {});
+  } else {
+    const BranchTime time(outer.in_branches);
+    run_measured(run, first, steps().size(), place, index, {}, outer.measured_for);
+  }
+  run.counters.totals.samples.add(1);
+}
+
 bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for) const {
   const TracedRange traced(parent.runner.trace, "record", index);
   const std::size_t first = data_->source->is_stream() ? 1 : first_step(parent, index);
@@ -141,7 +210,7 @@ std::uint32_t Chain::count(ChainRun& parent, const Place& place, std::uint64_t i
   if (children_begin() == steps().size()) return 1;
   const Step& step = *steps()[children_begin()];
   parent.at = &step.label;
-  return step.count(parent, call_of(children_begin(), place, index, {}));
+  return step.count(parent, call_of(parent, children_begin(), place, index, {}));
 }
 
 bool Chain::read(ChainRun& parent, StreamModel& stream) const {
@@ -167,21 +236,29 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   constexpr std::uint64_t worth_asking_ns = 1'000;
   ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
+  run.measured_for = stands_for;
+  run.in_branches = {};
   Clocks before = read_clocks();
   const Clocks begun = before;
   std::uint64_t read_ns = 0;
   const auto count = [&](std::size_t i) {
     const Clocks after = read_clocks();
-    const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
-    counters.steps[i].cpu_ns.add(stands_for * cpu_ns);
+    std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
     if (i == 0) read_ns = wall_ns;
+    // The branches count their time themselves.
+    const Clocks elsewhere = std::exchange(run.in_branches, {});
+    cpu_ns -= std::min(cpu_ns, elsewhere.cpu_ns);
+    wall_ns -= std::min(wall_ns, elsewhere.wall_ns);
+    counters.steps[i].cpu_ns.add(stands_for * cpu_ns);
     before = after;
     if (wall_ns <= cpu_ns + worth_asking_ns) return;
     counters.steps[i].wait_ns.add(stands_for * watch.waited(wall_ns - cpu_ns));
     before = read_clocks();
   };
   const auto count_all = [&] {
+    run.measured_for = 0;
     counters.sample_ns = before.wall_ns - begun.wall_ns;
+    if (run.outer != nullptr) return;
     counters.totals.wall_ns.add(stands_for * counters.sample_ns);
     counters.totals.measured.add(1);
     counters.totals.stood_for.add(stands_for);
@@ -214,7 +291,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
 
 Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
   Error error = current_error();
-  error.with_stage(run.at != nullptr ? *run.at : read_label);
+  error.with_stage(*(run.at != nullptr ? run.at : &steps().front()->label));
   try {
     if (run.decoding)
       data_->source->describe_field(index, *run.decoding, error);

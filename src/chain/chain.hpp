@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/detail/image_stage_model.hpp>
@@ -27,7 +28,8 @@ namespace penstock::detail::runtime {
 /// thread may use it, each with a ChainRun of its own.
 class Chain {
  public:
-  explicit Chain(std::shared_ptr<const PipelineData> data);
+  /// `name`: the name of the branch whose stages they are; empty for a whole pipeline.
+  explicit Chain(std::shared_ptr<const PipelineData> data, const std::string& name = {});
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
@@ -51,6 +53,11 @@ class Chain {
   /// Returns false at the epoch's end.
   bool read(ChainRun& parent, StreamModel& stream) const;
 
+  /// Makes the sample of a branch, in the middle of the reading of the whole's sample. Values are written where the
+  /// cells of the outer ChainRun have their destinations, and stay in the cells of `run`. Throws whatever a stage
+  /// throws.
+  void run_branch(ChainRun& run, std::uint64_t index) const;
+
   /// Returns the exception in flight as an Error with stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
@@ -60,6 +67,18 @@ class Chain {
                  std::span<std::byte* const> rows) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const noexcept { return program_.steps; }
+  /// The chain of a part of a join.
+  struct ChainBranch {
+    std::uint64_t key;
+    std::string name;
+    std::unique_ptr<const Chain> chain;
+  };
+  /// Returns the chains of the source's parts that have stages, in the order of the parts.
+  const std::vector<ChainBranch>& branches() const noexcept { return branches_; }
+  /// Returns the number of a branch; none if there is no such branch.
+  std::optional<std::size_t> find_branch(std::uint64_t key) const noexcept;
+  /// Returns the steps of this chain and then those of its branches, with their own branches.
+  std::vector<const Step*> all_steps() const;
   /// Returns the number of the step that is a cache; 0: there is no cache. If the cache has a record, the steps before
   /// the cache do not run for the record.
   std::size_t cache_step() const noexcept { return program_.cache_step; }
@@ -73,8 +92,9 @@ class Chain {
   std::size_t first_step(ChainRun& run, std::uint64_t index) const;
   bool run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows, std::uint64_t stands_for) const;
-  StepCall call_of(std::size_t number, const Place& place, std::uint64_t index,
+  StepCall call_of(const ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                    std::span<std::byte* const> rows) const noexcept;
+  void add_branches(const std::string& name);
   bool execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                std::span<std::byte* const> rows) const;
   void finish(ChainRun& run, std::span<std::byte* const> rows) const;
@@ -86,6 +106,8 @@ class Chain {
   const std::uint64_t seed_;
   const CheckOptions check_;
   const ChainProgram program_;
+  std::vector<ChainBranch> branches_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> branch_numbers_;  // key and number of each branch, by key
   // Label of a cache that allows no draws before it; null: there is no such cache.
   const std::string* cached_by_ = nullptr;
   // For each field of the final schema: bytes of a row; 0 if the field is not dense.

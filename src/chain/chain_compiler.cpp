@@ -50,8 +50,8 @@ void relate(Step& step, const Schema& before) {
 
 }  // namespace
 
-ChainProgram ChainCompiler::compile() {
-  add(make_read_step(data_.source_schema));
+ChainProgram ChainCompiler::compile(const std::string& name) {
+  add(make_read_step(data_.source_schema, name.empty() ? "read" : "read of " + name));
   if (data_.source->is_stream()) begin_children();
   for (std::size_t i = 0; i < data_.stages.size(); ++i) {
     if (data_.cache && data_.cache->stages == i) add_cache();
@@ -192,6 +192,9 @@ void ChainCompiler::find_decoder_of_mask(std::size_t at, std::string name) {
         before->makes_mask = true;
         break;
       }
+    } else if (const std::string& original = step.copied_from(name); original != name) {
+      name = std::string(original);
+      continue;
     } else if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
       break;
     }

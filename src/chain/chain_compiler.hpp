@@ -30,8 +30,9 @@ class ChainCompiler {
  public:
   /// `layout`: the batch's layout; null if the pipeline has no batch stage. `data` must outlive the program.
   ChainCompiler(const PipelineData& data, const RowLayout* layout) : data_(data), layout_(layout) {}
-  /// Call once. @throws Error(limit_exceeded) if a field of fixed size is larger than the pipeline allows.
-  ChainProgram compile();
+  /// Call once. `name`: the name of the branch whose stages they are; empty for a whole pipeline. @throws
+  /// Error(limit_exceeded) if a field of fixed size is larger than the pipeline allows.
+  ChainProgram compile(const std::string& name);
 
   // -- for kinds of stages --
   /// Adds the next step. Image stages after it begin a new fold.

@@ -2,6 +2,7 @@
 #include "chain/chain_run.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "chain/chain.hpp"
@@ -11,7 +12,17 @@ namespace penstock::detail::runtime {
 
 ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
                    std::size_t max_steps)
-    : arena(scratch_limit), reader(std::move(its_reader)), chain_(&chain) {
+    : arena(own_arena_), reader(std::move(its_reader)), own_arena_(scratch_limit), chain_(&chain) {
+  prepare(max_steps);
+}
+
+ChainRun::ChainRun(const Chain& chain, ChainRun& its_outer)
+    : arena(its_outer.arena), outer(&its_outer), own_arena_(0), chain_(&chain) {
+  prepare(~std::size_t{0});
+}
+
+void ChainRun::prepare(std::size_t max_steps) {
+  const Chain& chain = *chain_;
   const auto& steps = chain.steps();
   max_bytes = chain.data().check_value().max_sample_bytes;
   counters.steps.resize(steps.size());
@@ -19,11 +30,13 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
   images.shared_draws.resize(chain.shared_draws());
   if (chain.layout() != nullptr) row.varying.resize(chain.layout()->varying());
   for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) images.decoders[i] = steps[i]->start_decoding();
+  for (const Chain::ChainBranch& branch : chain.branches())
+    branches.push_back(std::make_unique<ChainRun>(*branch.chain, *this));
 }
 
 void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations) {
   if (step.starts_anew(*this)) {
-    arena.reset();
+    if (outer == nullptr) arena.reset();
     decoding.reset();
     if (cells.size() != step.fields) cells.resize(step.fields);
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
@@ -49,7 +62,13 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations)
     cells[slot].data = nullptr;
     cells[slot].promise = nullptr;
   }
-  if (!destinations.empty()) {
+  if (outer != nullptr) {
+    for (const Step::Destination destination : step.destinations) {
+      const Cell& to = outer->cells[first_outer_slot_ + destination.row];
+      cells[destination.slot].destination = to.destination;
+      cells[destination.slot].row = to.row;
+    }
+  } else if (!destinations.empty()) {
     for (const Step::Destination destination : step.destinations)
       cells[destination.slot].destination = destinations[destination.row];
     for (const Step::Destination destination : step.varying_destinations)
@@ -80,11 +99,30 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
   at = stage;
 }
 
+void ChainRun::follow_outer() {
+  runner.trace = outer->runner.trace;
+  if (!(stop == outer->stop)) stop = outer->stop;
+}
+
+// A promise names the slot of the source's field, and the outer chain's source has other slots.
+void ChainRun::hand_over() {
+  for (std::size_t slot = 0; slot < cells.size(); ++slot) {
+    Cell& to = outer->cells[first_outer_slot_ + slot];
+    to = cells[slot];
+    if (to.promise == nullptr) continue;
+    auto* const promise = ::new (arena.allocate(sizeof(Promise))) Promise(*to.promise);
+    promise->slot = first_outer_slot_ + slot;
+    to.promise = promise;
+  }
+  outer->copied_bytes += std::exchange(copied_bytes, 0);
+}
+
 void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 
 // Returns the memory for a value of this shape that becomes a row of the batch. A value that is too long for its row
 // gets scratch, because a later stage may still cut the value, or a filter may leave out the sample.
 std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
+  if (outer != nullptr) return outer->destination(number, shape);
   const RowField& field = (*chain_->layout())[number];
   RaggedRow& out = row.varying[field.varying];
   const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[number].dtype);

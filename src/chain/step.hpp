@@ -73,6 +73,9 @@ class Step {
   /// Returns the name that the field had before the step.
   virtual const std::string& name_before(const std::string& name) const { return name; }
 
+  /// Returns the name of the field whose value the step gives to this field; `name` itself: the step copies no value.
+  virtual const std::string& copied_from(const std::string& name) const { return name; }
+
   // -- for a run --
   /// Returns whether the step makes all values, so that all old cells may be cleared.
   virtual bool starts_anew(const ChainRun&) const { return false; }

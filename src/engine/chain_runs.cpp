@@ -91,12 +91,14 @@ std::size_t ChainRuns::threads_in_work(std::span<int> out) noexcept {
 
 void ChainRuns::add_to(RunTotals& t) const {
   for (const auto& run : all_) {
-    for (std::size_t i = 0; i < t.steps.size(); ++i) {
-      add_costs(t.steps[i], run->counters.steps[i]);
-      const Remarks& remarks = run->counters.steps[i].remarks;
-      t.steps[i].remarked += remarks.count();
-      if (remarks.count() != 0) t.steps[i].remark = remarks.text();
-    }
+    std::size_t number = 0;
+    run->for_each_counter([&](const StepCounters& counters, std::uint64_t runs) {
+      StepTotals& step = t.steps[number++];
+      add_costs(step, counters);
+      step.runs += runs;
+      step.remarked += counters.remarks.count();
+      if (counters.remarks.count() != 0) step.remark = counters.remarks.text();
+    });
     add_costs(t.loads, run->counters.loads);
     add_chains(t, t.samples, run->counters.totals);
     add_chains(t, t.parents, run->counters.parents);

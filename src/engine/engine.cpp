@@ -127,7 +127,7 @@ void Engine::close() noexcept {
 RunTotals Engine::totals() const {
   const Lock lock(monitor_.mutex);
   RunTotals totals;
-  totals.steps.resize(chain_.steps().size());
+  totals.steps.resize(chain_.all_steps().size());
   placement_->pool().add_to(totals);
   placement_->add_to(totals);
   placement_->note_idle(now_ns());

@@ -13,9 +13,9 @@
 
 namespace penstock::detail::runtime {
 
-/// Cost of a step.
+/// Cost of a step. `runs`: how often a step of a branch ran; 0 for other steps, which run once for each sample.
 struct StepCounts {
-  std::uint64_t cpu_ns = 0, bytes = 0, wait_ns = 0;
+  std::uint64_t cpu_ns = 0, bytes = 0, wait_ns = 0, runs = 0;
 };
 
 struct StepTotals : StepCounts {

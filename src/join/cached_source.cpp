@@ -64,8 +64,8 @@ class CachedSource final : public ForwardedSource {
   CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<const LazyCache> cache)
       : ForwardedSource(std::move(source)), cache_(std::move(cache)) {}
 
-  std::unique_ptr<ReaderModel> open_reader() const override {
-    return std::make_unique<CachedReader>(source().open_reader(), cache_->open());
+  std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const override {
+    return std::make_unique<CachedReader>(source().open_branch(branch), cache_->open());
   }
   std::vector<std::string> cache_notes() const override {
     if (const RecordCache* const cache = cache_->get()) return cache->notes();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,7 +84,8 @@ class ForwardedSource : public ForwardedRecords {
 
   std::uint64_t size() const override { return source_->size(); }
   Schema schema() const override { return source_->schema(); }
-  std::unique_ptr<ReaderModel> open_reader() const override { return source_->open_reader(); }
+  std::unique_ptr<ReaderModel> open_reader() const final { return open_branch(0); }
+  std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const override { return source_->open_branch(branch); }
   std::string name() const override { return source_->name(); }
   std::string file() const override { return source_->file(); }
   bool has_keys() const noexcept override { return source_->has_keys(); }
@@ -99,6 +101,13 @@ class ForwardedSource : public ForwardedRecords {
   std::vector<Group> groups() const override { return source_->groups(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
   std::vector<std::string> cache_notes() const override { return source_->cache_notes(); }
+  std::shared_ptr<const PipelineData> pipeline() const override { return source_->pipeline(); }
+  void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const override {
+    source_->for_each_part(visit);
+  }
+  std::uint64_t branches() const noexcept override { return source_->branches(); }
+  bool draws() const override { return source_->draws(); }
+  void open() const override { source_->open(); }
   void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }
   void describe_field(std::uint64_t index, std::size_t slot, Error& error) const override {
     source_->describe_field(index, slot, error);

@@ -58,8 +58,8 @@ class MappedClasses final : public detail::ForwardedSource {
       : ForwardedSource(std::move(source)), schema_(std::move(schema)), mapped_(std::move(mapped)) {}
 
   Schema schema() const override { return schema_; }
-  std::unique_ptr<detail::ReaderModel> open_reader() const override {
-    return std::make_unique<MappingReader>(source().open_reader(), schema_, mapped_);
+  std::unique_ptr<detail::ReaderModel> open_branch(std::uint64_t branch) const override {
+    return std::make_unique<MappingReader>(source().open_branch(branch), schema_, mapped_);
   }
   std::uint64_t identity() const override {
     std::uint64_t hash = detail::hash_text("classes", source().identity());

@@ -40,12 +40,12 @@ void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
 
 class PartsReader final : public ReaderModel {
  public:
-  explicit PartsReader(const Parts& parts) : parts_(&parts), readers_(parts.parts()) {}
+  PartsReader(const Parts& parts, std::uint64_t branch) : parts_(&parts), branch_(branch), readers_(parts.parts()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
     const PartRecord record = parts_->find(index);
     std::unique_ptr<ReaderModel>& reader = readers_[record.part];
-    if (reader == nullptr) reader = parts_->part(record.part).open_reader();
+    if (reader == nullptr) reader = parts_->part(record.part).open_branch(branch_of_part(branch_, record.part));
     if (const auto lent = lent_.take(index)) reader->lend(record.index, lent->blocks, lent->failure);
     reader->read(record.index, out);
   }
@@ -69,6 +69,7 @@ class PartsReader final : public ReaderModel {
 
  private:
   const Parts* parts_;
+  std::uint64_t branch_;
   std::vector<std::unique_ptr<ReaderModel>> readers_;
   LentBlocks lent_;
 };
@@ -173,6 +174,7 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, Class
     block_ends_.push_back((i == 0 ? 0 : block_ends_.back()) + (blocks == nullptr ? 0 : blocks->blocks()));
     has_keys_ = has_keys_ && part.has_keys();
     wants_advice_ = wants_advice_ || part.wants_advice();
+    branches_.add(part, kind);
   }
   name_ = joined_name(kind, names);
   std::unordered_map<const SourceModel*, std::size_t> known;
@@ -207,7 +209,18 @@ void Parts::take_schema(const std::string& kind, const std::vector<AnySource>& p
   schema_ = Schema(std::move(fields));
 }
 
-std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_unique<PartsReader>(*this); }
+std::unique_ptr<ReaderModel> Parts::open_branch(std::uint64_t branch) const {
+  return std::make_unique<PartsReader>(*this, branch);
+}
+
+void Parts::for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const {
+  for (std::size_t i = 0; i < parts_.size(); ++i) visit(i, *parts_[i]);
+}
+
+void Parts::open() const {
+  for (const SourceModel* const part : distinct_)
+    if (part->branches() != 0) part->open();
+}
 
 PartRecord Parts::find(std::uint64_t index) const {
   require_record(*this, index);

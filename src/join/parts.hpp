@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <penstock/extend/any_source.hpp>
 #include <penstock/join.hpp>
 
+#include "join/branches.hpp"
 #include "join/forwarded_source.hpp"
 
 namespace penstock::detail {
@@ -39,7 +41,8 @@ class Parts : public ForwardedRecords {
 
   std::uint64_t size() const final { return size_; }
   Schema schema() const final { return schema_; }
-  std::unique_ptr<ReaderModel> open_reader() const final;
+  std::unique_ptr<ReaderModel> open_reader() const final { return open_branch(0); }
+  std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const final;
   std::string name() const final { return name_; }
   bool has_keys() const noexcept final { return has_keys_; }
   bool wants_advice() const noexcept final { return wants_advice_; }
@@ -49,6 +52,11 @@ class Parts : public ForwardedRecords {
   bool identified() const noexcept final;
   std::uint64_t revision() const final;
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const final;
+
+  void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const final;
+  std::uint64_t branches() const noexcept final { return branches_.branches(); }
+  bool draws() const final { return branches_.draws(); }
+  void open() const final;
 
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const final { return block_ends_.back(); }
@@ -85,6 +93,7 @@ class Parts : public ForwardedRecords {
   std::string name_;
   Schema schema_;
   std::uint64_t size_ = 0;
+  BranchCount branches_;
   bool has_keys_ = true, wants_advice_ = false;
 };
 

@@ -90,6 +90,10 @@ class Windows final : public detail::ForwardedSource {
  public:
   Windows(const AnySource& rows, WindowOptions options)
       : ForwardedSource(rows.model()), options_(std::move(options)), row_(source().schema()) {
+    if (source().branches() != 0)
+      throw refused(Errc::invalid_argument,
+                    "it cuts the records of a source, and this one has a pipeline with stages; put the stages after it",
+                    source());
     if (options_.length == 0 || options_.stride == 0)
       throw refused(Errc::invalid_argument, "`.length` and `.stride` are at least 1 row", source());
     if (!options_.group_by.empty()) {
@@ -143,7 +147,7 @@ class Windows final : public detail::ForwardedSource {
   // Uses the default, because `guarded` has already described the row.
   void describe(std::uint64_t index, Error& error) const override { SourceModel::describe(index, error); }
   void describe_field(std::uint64_t index, std::size_t, Error& error) const override { describe(index, error); }
-  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
+  std::unique_ptr<ReaderModel> open_branch(std::uint64_t) const override { return std::make_unique<Reader>(*this); }
 
   // Returns none, because a window has several rows.
   std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }

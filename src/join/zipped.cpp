@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/labels.hpp"
+#include "join/branches.hpp"
 #include "join/forwarded_source.hpp"
 #include "join/lent_blocks.hpp"
 #include "join/parts.hpp"
@@ -53,6 +54,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       if (!indices.empty()) identity_ = hash_bytes(indices.data(), indices.size() * sizeof indices[0], identity_);
       parts_.back().indices = std::move(indices);
       wants_advice_ = wants_advice_ || model->wants_advice();
+      branches_.add(*model, kind_);
       if (keyed_ == parts_.size() - 1 && !model->has_keys()) ++keyed_;
     }
     schema_ = Schema(std::move(fields));
@@ -158,7 +160,19 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     error = as_record(error, part, index, slot - part.first);
     describe(index, error);
   }
-  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
+  std::unique_ptr<ReaderModel> open_reader() const override { return open_branch(0); }
+  std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const override {
+    return std::make_unique<Reader>(*this, branch);
+  }
+  void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) visit(i, *parts_[i].source);
+  }
+  std::uint64_t branches() const noexcept override { return branches_.branches(); }
+  bool draws() const override { return branches_.draws(); }
+  void open() const override {
+    for (const Part& part : parts_)
+      if (part.source->branches() != 0) part.source->open();
+  }
 
   // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
@@ -184,14 +198,14 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
  private:
   class Reader final : public ReaderModel {
    public:
-    explicit Reader(const Zipped& all) : all_(&all), readers_(all.parts_.size()) {}
+    Reader(const Zipped& all, std::uint64_t branch) : all_(&all), branch_(branch), readers_(all.parts_.size()) {}
     void read(std::uint64_t index, SampleBuilder& out) override {
       require_record(*all_, index);
       std::optional<LentBlocks::Lent> lent = lent_.take(index);
       for (std::size_t i = 0; i < readers_.size(); ++i) {
         const Part& part = all_->parts_[i];
         try {
-          if (readers_[i] == nullptr) readers_[i] = part.source->open_reader();
+          if (readers_[i] == nullptr) readers_[i] = part.source->open_branch(branch_of_part(branch_, i));
           if (lent && part.blocks != nullptr) lend_part(*readers_[i], part, part.record(index), *lent);
           SampleBuilder own(out, part.first, part.schema);
           readers_[i]->read(part.record(index), own);
@@ -226,6 +240,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     }
 
     const Zipped* all_;
+    std::uint64_t branch_;
     std::vector<std::unique_ptr<ReaderModel>> readers_;
     LentBlocks lent_;
     std::vector<std::uint64_t> ids_;
@@ -288,6 +303,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   std::vector<std::string> notes_;
   std::uint64_t size_ = 0, identity_ = 0, blocks_ = 0;
   bool wants_advice_ = false;
+  BranchCount branches_;
   std::size_t keyed_ = 0;  // number of the first part with keys; the number of parts if no part has keys
 };
 

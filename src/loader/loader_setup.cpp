@@ -11,6 +11,7 @@
 #include "delivery/device_stages.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
+#include "join/branches.hpp"
 #include "pipeline/no_batch.hpp"
 #include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
@@ -152,6 +153,12 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
     request.reorder.shared_record_bytes = ReorderedWork::min_shared_record_bytes(data);
     request.reorder.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
+  for_each_branch(*data.source, "", [&](const Branch& branch) {
+    for (const Field& field : branch.pipeline->schema)
+      if (field.shape.fixed())
+        request.sample_bytes = std::max<std::size_t>(
+            request.sample_bytes, static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype));
+  });
   for (const RowField& f : layout.fields())
     request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
   request.blocks = data.source->block_model() != nullptr;

@@ -39,6 +39,10 @@ void check(const PipelineData& data, const CacheMaker& maker, const CacheAllows&
   if (data.cache) refuse(maker, "the pipeline has a cache already, " + data.cache->label + "; one is enough");
   if (data.source->is_stream())
     refuse(maker, "a stream's records have no numbers to keep them by, and come in its own order in any case");
+  if (data.source->draws() && !allows.random)
+    refuse(maker, "a part of " + data.source->name() +
+                      " draws at random, and from a cache every epoch would get the same draw; put the stages that "
+                      "draw after the cache, or set allows.random to have them drawn once for each record");
   for (const BoundStage& stage : data.stages) {
     if (stage.work->changes_count())
       refuse(maker, "it keeps one sample for each record, so the stage " + stage.label +

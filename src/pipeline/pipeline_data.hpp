@@ -66,9 +66,11 @@ struct PipelineData {
     return source_groups->of(*source, stage);
   }
 
-  /// Opens the cache, if there is one. Call it before samples are made. @throws what opening the cache throws.
+  /// Opens the cache, if there is one, and the caches of parts. Call it before samples are made. @throws what opening a
+  /// cache throws.
   void open() const {
     if (cache) cache->opened->open();
+    source->open();
   }
 
   /// Return the schema of a row after the stages before `batch`, and the schema of a delivered row.

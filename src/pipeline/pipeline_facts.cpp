@@ -12,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "data/class_map.hpp"
 #include "data/job_facts.hpp"
+#include "join/branches.hpp"
 
 namespace penstock::detail {
 
@@ -53,6 +54,20 @@ std::string words_of(const BoundStage& stage) {
          stage.out.to_string();
 }
 
+// Says what the parts of a join do. The source's identity stands for it in the fingerprint.
+void say_branches(FactList& list, const SourceModel& source, const std::string& within) {
+  for_each_branch(source, within, [&](const Branch& branch) {
+    const PipelineData& part = *branch.pipeline;
+    list.say("source of " + branch.name, part.source->name() + " of " + std::to_string(part.source_size) +
+                                             " records, identity " + std::to_string(part.source->identity()));
+    for (const BoundOrder& order : part.orders)
+      list.say("order " + order.model->name() + " of " + branch.name, order.label);
+    for (const BoundStage& stage : part.stages)
+      list.say("stage " + stage.label + " of " + branch.name, words_of(stage));
+    say_branches(list, *part.source, branch.name);
+  });
+}
+
 void add_source(FactList& list, const PipelineData& data) {
   list.add(data.source_size);
   list.begin(PipelineFacts::orders);
@@ -70,6 +85,7 @@ void add_source(FactList& list, const PipelineData& data) {
     list.add(hash);
     list.say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash));
   }
+  say_branches(list, *data.source, "");
 }
 
 void add_orders(FactList& list, const PipelineData& data) {

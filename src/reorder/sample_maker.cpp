@@ -142,12 +142,20 @@ void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
     out_of.set(0);
   };
   ChainRunCounters &from = parent.counters, &to = run.counters;
-  for (std::size_t i = 0; i < chain_.children_begin(); ++i) {
-    move(from.steps[i].cpu_ns, to.steps[i].cpu_ns);
-    move(from.steps[i].bytes, to.steps[i].bytes);
-    move(from.steps[i].wait_ns, to.steps[i].wait_ns);
-    from.steps[i].remarks.move_to(to.steps[i].remarks);
-  }
+  const auto move_steps = [&](ChainRun& out_of, ChainRun& into, std::size_t count) {
+    std::vector<StepCounters>&here = out_of.counters.steps, &there = into.counters.steps;
+    for (std::size_t i = 0; i < count; ++i) {
+      move(here[i].cpu_ns, there[i].cpu_ns);
+      move(here[i].bytes, there[i].bytes);
+      move(here[i].wait_ns, there[i].wait_ns);
+      here[i].remarks.move_to(there[i].remarks);
+    }
+  };
+  move_steps(parent, run, chain_.children_begin());
+  parent.with_branches(run, [&](ChainRun& out_of, ChainRun& into) {
+    move_steps(out_of, into, out_of.counters.steps.size());
+    move(out_of.counters.totals.samples, into.counters.totals.samples);
+  });
   move(from.totals.samples, to.parents.samples);
   move(from.totals.copied_bytes, to.parents.copied_bytes);
   move(from.totals.made, to.parents.made);

@@ -43,14 +43,15 @@ ChainCounts runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
 
 // Returns the work of one step. Estimates the work of all the step's runs from the runs that were measured. `kept`:
 // number of samples over which the costs are divided.
-StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t step, double kept) {
+StageReport stage_report(const Chain& chain, const Step& of, const RunTotals& t, std::size_t step, double kept) {
   const StepCounts& measured = t.steps[step];
-  const ChainCounts runs = runs_of(chain, t, step);
+  const bool in_branch = step >= chain.steps().size();
+  const ChainCounts runs = runs_of(chain, t, in_branch ? 0 : step);
   const double each =
       static_cast<double>(runs.all) / static_cast<double>(std::max<std::uint64_t>(runs.measured_for, 1));
   StageReport s;
-  s.name = chain.steps()[step]->label;
-  s.samples = step < chain.cache_step() ? t.made : runs.all;
+  s.name = of.label;
+  s.samples = in_branch ? measured.runs : step < chain.cache_step() ? t.made : runs.all;
   s.bytes = static_cast<std::uint64_t>(static_cast<double>(measured.bytes) * each);
   s.cpu_us_per_sample = static_cast<double>(measured.cpu_ns) * each / kept * 1e-3;
   s.wait_us_per_sample = static_cast<double>(measured.wait_ns) * each / kept * 1e-3;
@@ -80,7 +81,8 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   // Costs are divided by the number of kept samples, because samples that filters leave out cost time too.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   std::vector<StageReport> stages;
-  for (std::size_t i = 0; i < t.steps.size(); ++i) stages.push_back(stage_report(chain, t, i, kept));
+  const std::vector<const Step*> steps = chain.all_steps();
+  for (std::size_t i = 0; i < steps.size(); ++i) stages.push_back(stage_report(chain, *steps[i], t, i, kept));
   if (!stages.empty()) add_loads(stages.front(), t.loads, kept);
   const double cpu_us = cpu_us_of(stages);
   for (StageReport& s : stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
@@ -189,6 +191,8 @@ void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
   r.waits = wait_shares(t.waits);
   r.wait_looks = t.waits.looks;
   fill_sample_times(r, source, t);
+  // Stages of parts run before the stages of the whole.
+  std::ranges::rotate(r.stages, r.stages.begin() + static_cast<std::ptrdiff_t>(chain.steps().size()));
   r.block_decodes = t.blocks.loads;
   r.block_uses = t.blocks.uses;
   r.block_decodes_saved = t.blocks.saved_by_double;

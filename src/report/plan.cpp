@@ -125,8 +125,27 @@ std::string epoch_line(const detail::PipelineData& d) {
   return "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", " + seed;
 }
 
-std::string stage_lines(const detail::runtime::Chain& chain) {
+// Draws the parts that have stages as a tree, in front of the reading that joins them.
+std::string part_lines(const detail::runtime::Chain& chain, const std::string& indent) {
   std::string out;
+  for (const auto& branch : chain.branches()) {
+    const detail::PipelineData& d = branch.chain->data();
+    const std::string begin = "        " + indent, inner = begin + "| ";
+    out += begin + "+ " + branch.name + ": " + d.source->name() +
+           (d.source->file().empty() ? "" : " " + d.source->file()) + ", " + std::to_string(d.size) + " records\n";
+    for (const detail::BoundOrder& order : d.orders) out += inner + order.label + "\n";
+    out += part_lines(*branch.chain, indent + "| ");
+    for (const auto& step : branch.chain->steps()) {
+      out += inner + step->describe(d.check_value()) + "\n";
+      for (const std::string& note : step->notes()) out += inner + "  " + note + "\n";
+    }
+  }
+  return out;
+}
+
+std::string stage_lines(const detail::runtime::Chain& chain) {
+  std::string out = part_lines(chain, "");
+  if (!out.empty()) out = "parts   each part makes its samples by itself\n" + out;
   for (const auto& step : chain.steps()) {
     out += "stage   " + step->describe(chain.data().check_value()) + where(chain, *step) + "\n";
     for (const std::string& note : step->notes()) out += "        " + note + "\n";

@@ -28,9 +28,10 @@ void note_makers(Notes& notes, const RunTotals& t) {
 }
 
 void note_remarks(Notes& notes, const Chain& chain, const RunTotals& t) {
+  const std::vector<const Step*> steps = chain.all_steps();
   for (std::size_t i = 0; i < t.steps.size(); ++i)
     if (t.steps[i].remark != nullptr)
-      notes.push_back(chain.steps()[i]->remarks_label() + ": " + std::to_string(t.steps[i].remarked) +
+      notes.push_back(steps[i]->remarks_label() + ": " + std::to_string(t.steps[i].remarked) +
                       (t.steps[i].remarked == 1 ? " image " : " images ") + t.steps[i].remark);
 }
 

@@ -116,6 +116,9 @@ double rate_without(const Report& r, const IdleShare& idle) {
   return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
 
+// Returns whether the stage is a reading, of the source or of a part of a join.
+bool reads(const StageReport& stage) { return stage.name == "read" || stage.name.starts_with("read of "); }
+
 // Returns the options that make room for more samples in work.
 const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight` or `max_waiting_bytes`"; }
 
@@ -342,7 +345,7 @@ Judgement by_waiting(const Report& r, const Rates& rates) {
                 ", the CPU could do " + rates.limit + ". Less work under it would help, more threads would not." +
                 delay,
             {.delay = !delay.empty()}};
-  if (waits == r.stages.begin())
+  if (reads(*waits))
     return {Bound::storage,
             "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate + ", the CPU could do " +
                 rates.limit + ". Faster storage, " + threads + ", or a warm cache would help." + slow_file_words(r) +
@@ -390,7 +393,7 @@ Judgement by_cpu(const Report& r, const Rates& rates, double share_of_loads) {
   return {Bound::cpu,
           "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do; " +
               costliest->name + " takes " + percent(costliest->share) + " of it." +
-              (costliest == r.stages.begin() ? slow_file_words(r) + block_words(r, share_of_loads) : "") + help,
+              (reads(*costliest) ? slow_file_words(r) + block_words(r, share_of_loads) : "") + help,
           told};
 }
 

@@ -87,7 +87,7 @@ void WriteWindow::end() noexcept {
 
 RunTotals WriteWindow::totals() const {
   RunTotals totals;
-  totals.steps.resize(chain_.steps().size());
+  totals.steps.resize(chain_.all_steps().size());
   const Lock lock(monitor_.mutex);
   pool_.add_to(totals);
   totals.threads = pool_.threads();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ namespace penstock::detail {
 
 using BlockData = std::span<const std::span<const std::byte>>;
 class BlockModel;
+struct PipelineData;
 
 class PENSTOCK_API ReaderModel {
  public:
@@ -54,6 +56,11 @@ class PENSTOCK_API SourceModel {
   virtual std::uint64_t size() const = 0;
   virtual Schema schema() const = 0;
   virtual std::unique_ptr<ReaderModel> open_reader() const = 0;
+  /// Opens a reader for one part of a join. `branch`: key that tells the parts of a join apart.
+  virtual std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const {
+    static_cast<void>(branch);
+    return open_reader();
+  }
   virtual std::string name() const { return "source"; }
   virtual std::string file() const { return {}; }
   virtual std::string file_of(std::uint64_t) const { return file(); }
@@ -76,6 +83,18 @@ class PENSTOCK_API SourceModel {
   virtual std::vector<std::string> notes() const { return {}; }
   /// Notes of the source's cache, if it has one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
+  /// Returns the pipeline whose samples are the source's records; null: the records come from a store.
+  virtual std::shared_ptr<const PipelineData> pipeline() const { return nullptr; }
+  /// Calls `visit` for each part of a join.
+  virtual void for_each_part(const std::function<void(std::size_t part, const SourceModel&)>& visit) const {
+    static_cast<void>(visit);
+  }
+  /// Returns how many parts with stages the source has, parts of parts included.
+  virtual std::uint64_t branches() const noexcept { return 0; }
+  /// Returns whether a stage of a part draws at random.
+  virtual bool draws() const { return false; }
+  /// Opens the caches of parts. Call it before records are read. @throws what opening a cache throws.
+  virtual void open() const {}
   /// The blocks that the source's records share. Null: records share no blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Sets the source, the file and the key of record `index` in `error`, if they are known. Keeps values that `error`

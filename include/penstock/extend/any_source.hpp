@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/detail/mistakes.hpp>
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/detail/source_model.hpp>
@@ -16,6 +17,8 @@
 
 namespace penstock {
 
+class Pipeline;
+
 /// Options that open a source: an aggregate like `Lmdb`. `O::Source` is the type of the source. Functions that take any
 /// source also take its options.
 template <class O>
@@ -25,8 +28,9 @@ concept OpensSource = requires {
 &&!std::same_as<typename O::Source, O> && std::constructible_from<typename O::Source, O> &&
     (Source<typename O::Source> || BlockSource<typename O::Source>);
 
-/// Holds a source of any type: for lists of sources of different types, or to use one source in several places. Copies
-/// share the source. The source lives as long as a copy or a pipeline over it exists. Immutable; any thread.
+/// Holds a source of any type: for lists of sources of different types, or to use one source in several places. A
+/// pipeline counts as a source too, if it only has stages that a part of a join may have. Copies share the source. The
+/// source lives as long as a copy or a pipeline over it exists. Immutable; any thread.
 class AnySource {
  public:
   /// Takes any source.
@@ -42,6 +46,17 @@ class AnySource {
   template <OpensSource O>
   AnySource(O options)  // NOLINT(google-explicit-constructor): callers may pass options
       : AnySource(typename O::Source(std::move(options))) {}
+  /// Takes a pipeline, as a part of a join: `zip({{images | decode_jpeg("image")}, {masks, "mask_"}})`. The samples of
+  /// the pipeline are the records. Its stages run each time that a record is read, on the thread that reads it. They
+  /// draw with the seed of the whole pipeline, the sample's place there, and the number of the part.
+  ///
+  /// The pipeline may have orders that choose the same records in each epoch (`split`, `take`, `skip`, `select`),
+  /// stages that make one sample of one sample, and a `cache`. All other stages come after the join.
+  /// @throws Error(invalid_argument) that names the stage, if the pipeline has
+  /// - an order that draws or repeats records, a `filter`, a `flat_map` or a stream;
+  /// - `batch`, `bucket`, or a stage that says how rows become a batch;
+  /// - `on_error`, `check`, `seed` or `for_rank`, or a cache that keeps draws.
+  PENSTOCK_API AnySource(const Pipeline& part);  // NOLINT(google-explicit-constructor): any pipeline may be a part
   /// For code of the library.
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 

@@ -21,6 +21,10 @@ namespace penstock {
 
 namespace detail {
 
+namespace runtime {
+class ChainRun;
+}
+
 /// An encoded image that is a field's value until its pixels are decoded. A source promised the image, or a decode
 /// stage opened it. If a source promised it, the promise takes over `destination` and `row` from the field's cell.
 struct Promise {
@@ -75,6 +79,9 @@ class PENSTOCK_API Cells {
   }
   [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
   [[noreturn]] void missing(std::size_t slot) const;
+
+  /// Returns the run that makes the sample; null: the sample is made without one.
+  virtual runtime::ChainRun* chain_run() noexcept { return nullptr; }
 
   /// @throws Error(limit_exceeded) if a value of `bytes` bytes is larger than `max_bytes`.
   void require_size(std::size_t slot, std::uint64_t bytes) const;
@@ -180,6 +187,10 @@ class SampleBuilder {
   void promise(std::string_view field, const P& image) {
     promise(schema().slot(field), image);
   }
+
+  /// For code of the library: the memory that the builder works on, and the slot there of the builder's slot 0.
+  detail::Cells& cells() const noexcept { return *cells_; }
+  std::size_t first_slot() const noexcept { return first_; }
 
   /// For code of the library: returns the value that was given to a field, for writing. If the value is a view into a
   /// store, copies it first.

@@ -29,4 +29,17 @@ PENSTOCK_API Stage rename(std::string from, std::string to);
 /// files.
 inline Stage rename(const char* from, const char* to) { return rename(std::string(from), std::string(to)); }
 
+/// Adds a field `to` with the same value as the field `from`, for instance for two views of one picture:
+///
+///     samples | decode_jpeg("image") | copy_field("image", "second")
+///             | random_resized_crop("image", {224, 224}) | random_resized_crop("second", {96, 96})
+///
+/// The picture is decoded once, whole. The stages after this stage work on each field by itself, and draw for each.
+/// Bytes are copied only if a stage changes a value in place, or if no stage makes the copy again before the batch. The
+/// copy has the settings for rows that `from` has (`pad`, `ragged`). Image stages before and after this stage do not
+/// fold.
+/// @throws Error(schema_mismatch) if there is no field `from`.
+/// @throws Error(invalid_argument) if there is a field `to` already, or `to` is empty.
+PENSTOCK_API Stage copy_field(std::string from, std::string to);
+
 }  // namespace penstock

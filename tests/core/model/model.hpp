@@ -33,6 +33,7 @@ enum class Kind {
   filter_field,
   flat_map,
   vary,
+  copy,
   count
 };
 inline const char* name_of(Kind kind) {
@@ -55,7 +56,8 @@ inline const char* name_of(Kind kind) {
                                       "filter the sample",
                                       "filter by a field",
                                       "flat_map",
-                                      "map to a field of any length"};
+                                      "map to a field of any length",
+                                      "copy_field"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -103,6 +105,8 @@ struct Spec {
   u64 per_block = 0;    ///< so many records lie in one block; 0 = they are read one by one
   Join join{};
   u64 parts = 1, turn = 1;  ///< of a join; records of one part before it is the next one's turn
+  u64 in_parts = 0;         ///< so many of the stages stand in each part of the join
+  bool selected = false;    ///< each part's source has the records backwards, and a select turns them round
   std::map<std::string, Collate> collates;
   std::string bucket;  ///< field; empty = none
   u64 window = 0;
@@ -139,6 +143,8 @@ inline bool is_lost(const Event& event) { return event.failed && event.cause == 
 
 /// Which part each record is in.
 std::vector<u64> parts_of(const Spec& spec);
+/// Whether a stage inside the parts of a zip works on the images, which its second part has.
+inline bool of_second_part(const Stage& s) { return s.field.starts_with("img"); }
 /// Positions an epoch; ~0 for a stream.
 u64 size_of(const Spec& spec);
 /// What is a sample, and where it stands, is known only on the way.

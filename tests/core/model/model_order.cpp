@@ -117,9 +117,11 @@ std::vector<Keyed> keyed(const Spec& spec) {
   std::map<std::string, u64> before;
   std::vector<Keyed> out;
   for (const Stage& s : spec.stages) {
+    // A part counts its own stages, and the whole begins again.
+    if (out.size() == spec.in_parts) before.clear();
     std::string name = s.name.empty() ? name_of(s.kind) : s.name;
     if (s.kind == Kind::split && s.by_key) name = "select";
-    out.push_back({&s, hash(name, before[name]++)});
+    out.push_back({&s, hash(name, before[name]++), out.size() < spec.in_parts});
   }
   return out;
 }

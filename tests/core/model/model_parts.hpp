@@ -38,6 +38,7 @@ std::vector<u64> permutation(u64 n, u64 key);
 struct Keyed {
   const Stage* stage;
   u64 key;
+  bool in_part = false;
 };
 /// Each stage's key hashes its name and how many of that name stand before it.
 std::vector<Keyed> keyed(const Spec& spec);

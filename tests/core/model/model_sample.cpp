@@ -46,7 +46,7 @@ Failure failure(Fault fault, std::string stage, u64 index) {
 
 namespace {
 
-void image(const Stage& s, Value& v, Draws draws, u64 index) {
+void image(const Stage& s, Value& v, Draws draws, u64 index, const std::string& of_part) {
   const u64 h = v.shape[0], w = v.shape[1];
   const auto rebuild = [&](u64 height, u64 width, auto from) {  // from(y, x) names the old pixel
     std::vector<u64> out;
@@ -60,7 +60,8 @@ void image(const Stage& s, Value& v, Draws draws, u64 index) {
   };
   using At = std::pair<u64, u64>;
   if (s.kind == Kind::crop) {
-    if (h < s.n || w < s.m) throw Failure{"unsupported", "random_crop(img)", "the image is too small", index, false};
+    if (h < s.n || w < s.m)
+      throw Failure{"unsupported", "random_crop(" + s.field + ")" + of_part, "the image is too small", index, false};
     const u64 top = draws.below(h - s.n + 1), left = draws.below(w - s.m + 1);
     rebuild(s.n, s.m, [&](u64 y, u64 x) { return At{top + y, left + x}; });
   } else if (s.kind == Kind::flip) {
@@ -73,15 +74,36 @@ void image(const Stage& s, Value& v, Draws draws, u64 index) {
   }
 }
 
+struct PartRecord {
+  u64 part = 0, index = 0;
+};
+// Where a record lies in its part. `second`: of a zip, in its second part.
+PartRecord part_record(const Spec& spec, u64 index, bool second) {
+  PartRecord at{second ? 1u : 0u, index};
+  u64 records = spec.records;
+  if (spec.join != Join::zip) {
+    const std::vector<u64> of = parts_of(spec);
+    if (index >= of.size()) return {0, index};  // of no record, to learn sizes
+    at.part = of[index];
+    at.index = static_cast<u64>(std::count(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(index), at.part));
+    records = static_cast<u64>(std::ranges::count(of, at.part));
+  }
+  if (spec.selected) at.index = records - 1 - at.index;
+  return at;
+}
+
 void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& place, u64 index) {
   const Stage& s = *keyed.stage;
-  const std::string label = s.field.empty() || s.kind == Kind::whole ? s.name : s.name + "(" + s.field + ")";
+  const PartRecord at_part = keyed.in_part ? part_record(spec, index, of_second_part(s)) : PartRecord{0, index};
+  const std::string of_part = keyed.in_part ? " of part " + std::to_string(at_part.part) : "";
+  const std::string label =
+      (s.field.empty() || s.kind == Kind::whole ? s.name : s.name + "(" + s.field + ")") + of_part;
   if (const auto fault = s.faults.find(index); fault != s.faults.end()) throw failure(fault->second, label, index);
-  Draws draws(spec.seed, keyed.key, place);
+  Draws draws(keyed.in_part ? hash(spec.seed, hash(0, at_part.part + 1)) : spec.seed, keyed.key, place);
   switch (s.kind) {
     case Kind::in_place:
       for (u64& v : at(sample, s.field).n)
-        v = s.field == "a" ? static_cast<std::uint32_t>(v * 3 + 1 + draws.below(1000)) : v + draws.below(77);
+        v = s.field[0] == 'a' ? static_cast<std::uint32_t>(v * 3 + 1 + draws.below(1000)) : v + draws.below(77);
       break;
     case Kind::new_field: {
       Value out = at(sample, s.field);
@@ -97,7 +119,7 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       if (s.m != 0) a.shape = {s.m};
       a.n.assign(a.shape[0], 0);
       for (u64 i = 0; i < a.n.size(); ++i) a.n[i] = old[old.size() - 1 - i % old.size()] ^ draws.word();
-      if (s.m != 0) put(sample, {s.out, {2}, {}, {draws.word(), index & 0xffffffff}, 4});
+      if (s.m != 0) put(sample, {s.out, {2}, {}, {draws.word(), at_part.index & 0xffffffff}, 4});
       if (s.drops) std::erase_if(sample, [](const Value& v) { return v.name == "b"; });
       break;
     }
@@ -121,14 +143,38 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       sample = std::move(kept);
       break;
     }
+    case Kind::copy: {
+      Value copy = at(sample, s.field);
+      copy.name = s.out;
+      put(sample, copy);
+      break;
+    }
     default:
-      if (s.kind >= Kind::crop && s.kind <= Kind::turn) image(s, at(sample, "img"), draws, index);
+      if (s.kind >= Kind::crop && s.kind <= Kind::turn) image(s, at(sample, s.field), draws, index, of_part);
   }
+}
+
+// A zip's second part has the images, after all fields of the first.
+void apply(const Spec& spec, const std::vector<Keyed>& stages, std::size_t i, Sample& sample, const Place& place,
+           u64 index) {
+  apply(spec, stages[i], sample, place, index);
+  if (i + 1 == spec.in_parts && spec.join == Join::zip)
+    std::ranges::stable_partition(sample, [](const Value& v) { return !v.name.starts_with("img"); });
+}
+
+// The first part of a zip has the numbers, whose reading fails.
+std::string read_of(const Spec& spec, u64 index) {
+  const bool has_stages =
+      spec.join == Join::zip
+          ? std::any_of(spec.stages.begin(), spec.stages.begin() + static_cast<std::ptrdiff_t>(spec.in_parts),
+                        [](const Stage& s) { return !of_second_part(s); })
+          : spec.in_parts != 0;
+  return has_stages ? " of part " + std::to_string(part_record(spec, index, false).part) : "";
 }
 
 Sample read(const Spec& spec, u64 index) {
   if (const auto fault = spec.faults.find(index); fault != spec.faults.end())
-    throw failure(fault->second, "read", index);
+    throw failure(fault->second, "read" + read_of(spec, index), index);
   Sample sample(3);
   sample[0] = {"a", {spec.width}, {}, {}, 4};
   for (u64 j = 0; j < spec.width; ++j) sample[0].n.push_back(a_of(index, j));
@@ -230,7 +276,7 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
   Item of_parent;
   const auto make_parent = [&](const Place& at, u64 of) {
     parent = read(spec, of);
-    for (std::size_t i = 0; i < split; ++i) apply(spec, stages[i], parent, at, of);
+    for (std::size_t i = 0; i < split; ++i) apply(spec, stages, i, parent, at, of);
     if (has_children) count = count_children(spec, stages[split], at, of);
     if (!has_children) of_parent.row = bytes_of(spec, parent, of);
   };
@@ -260,7 +306,7 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
         number = c % count;
       }
       sample = child_of(spec, stages[split], std::move(sample), where, number, which);
-      for (std::size_t i = split + 1; i < stages.size(); ++i) apply(spec, stages[i], sample, where, which);
+      for (std::size_t i = split + 1; i < stages.size(); ++i) apply(spec, stages, i, sample, where, which);
       item.row = bytes_of(spec, sample, which);
     };
     attempt(spec, at, of, positions, item, make_child);

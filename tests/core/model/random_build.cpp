@@ -139,16 +139,43 @@ struct Part {
   }
 };
 
+ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s);
+
+// A part of a join: its records, with those of the stages that stand in parts that are its own.
+ps::AnySource with_stages(Part part, bool zipped) {
+  const model::Spec& spec = *part.source.spec;
+  const bool second = part.names.size() == 1;
+  std::vector<u64> backwards;
+  if (spec.selected && !part.ids.empty()) {
+    std::ranges::reverse(part.ids);
+    for (u64 i = part.ids.size(); i-- > 0;) backwards.push_back(i);
+  }
+  ps::Pipeline p = ps::from(part);
+  if (!backwards.empty()) p = p | ps::select(backwards);
+  for (std::size_t i = 0; i < spec.in_parts; ++i) {
+    model::Stage s = spec.stages[i];
+    if (zipped && model::of_second_part(s) != second) continue;
+    std::map<u64, model::Fault> own;
+    for (u64 k = 0; k < part.ids.size(); ++k)
+      if (const auto fault = s.faults.find(part.ids[k]); fault != s.faults.end()) own[k] = fault->second;
+    s.faults = own;
+    p = join(p, s);
+  }
+  return p;
+}
+
 ps::AnySource joined(const Source& source) {
   const model::Spec& spec = *source.spec;
   const std::vector<std::string> all{"a", "b", "img"};
   std::vector<u64> ids(spec.records);
   for (u64 i = 0; i < ids.size(); ++i) ids[i] = i;
-  if (spec.join == model::Join::zip) return ps::zip(Part{source, ids, {"a", "b"}}, Part{source, ids, {"img"}});
+  if (spec.join == model::Join::zip)
+    return ps::zip(with_stages(Part{source, ids, {"a", "b"}}, true), with_stages(Part{source, ids, {"img"}}, true));
   std::vector<Part> parts(spec.parts, Part{source, {}, all});
   const std::vector<u64> of = model::parts_of(spec);
   for (const u64 i : ids) parts[of[i]].ids.push_back(i);
-  std::vector<ps::AnySource> sources(parts.begin(), parts.end());
+  std::vector<ps::AnySource> sources;
+  for (const Part& part : parts) sources.push_back(with_stages(part, false));
   return spec.join == model::Join::concat ? ps::concat(std::move(sources))
                                           : ps::interleave(std::move(sources), {.block = spec.turn});
 }
@@ -277,15 +304,15 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
                             .by = s.by_key ? ps::SplitOptions::By::key : ps::SplitOptions::By::index,
                             .salt = s.m});
     case in_place:
-      if (s.field == "a")
-        return p | ps::map("a",
+      if (s.field[0] == 'a')
+        return p | ps::map(s.field,
                            [f = s.faults](ps::View<std::uint32_t, 1> a, ps::Context& context) {
                              for (std::uint32_t& v : a)
                                v = v * 3 + 1 + static_cast<std::uint32_t>(context.rng().below(1000));
                              check(f, context.index());
                            },
                            {.name = s.name});
-      return p | ps::map("b",
+      return p | ps::map(s.field,
                          [f = s.faults](ps::View<std::int64_t, 0> b, ps::Context& context) {
                            check(f, context.index());
                            b() += static_cast<std::int64_t>(context.rng().below(77));
@@ -307,11 +334,13 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
     case select_fields:
       return p | ps::select_fields(s.names);
     case crop:
-      return p | fake::image_stage("img", fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
+      return p | fake::image_stage(s.field, fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
     case flip:
-      return p | fake::image_stage("img", fake::RandomFlip{});
+      return p | fake::image_stage(s.field, fake::RandomFlip{});
     case turn:
-      return p | fake::image_stage("img", fake::RandomTurn{});
+      return p | fake::image_stage(s.field, fake::RandomTurn{});
+    case copy:
+      return p | ps::copy_field(s.field, s.out);
     case count:
       break;
   }
@@ -326,18 +355,21 @@ std::vector<bool> after_batch(const model::Spec& spec) {
   if (spec.seed % 4 == 0) return after;
   for (const auto& [field, c] : spec.collates)
     if (!c.pads || c.to == 0) return after;
+  bool copy_dropped = false;
   for (std::size_t i = spec.stages.size(); i-- > 0;) {
     const model::Stage& s = spec.stages[i];
     if (s.kind == crop) return after;
-    if (s.kind == flat_map || (s.kind == select_fields && std::ranges::find(s.names, "img") == s.names.end())) break;
-    after[i] = s.kind == flip || s.kind == turn;
+    const auto drops = [&s](const char* field) { return std::ranges::find(s.names, field) == s.names.end(); };
+    if (s.kind == flat_map || s.kind == copy || (s.kind == select_fields && drops("img"))) break;
+    copy_dropped = copy_dropped || (s.kind == select_fields && drops("img2"));
+    after[i] = (s.kind == flip || s.kind == turn) && !(s.field == "img2" && copy_dropped);
   }
   const bool cropped = std::ranges::any_of(spec.stages, [](const model::Stage& s) { return s.kind == crop; });
   if (!cropped) after.assign(after.size(), false);
   // A crop before what ended the search.
   for (std::size_t i = 0, seen = 0; i < after.size(); ++i) {
     seen += spec.stages[i].kind == crop ? 1 : 0;
-    if (seen == 0) after[i] = false;
+    if (seen == 0 || i < spec.in_parts) after[i] = false;
   }
   return after;
 }
@@ -345,7 +377,7 @@ std::vector<bool> after_batch(const model::Spec& spec) {
 // Any place is right before the first stage that draws, or filters: orders and a choice of fields make no difference.
 std::optional<std::size_t> cached_before(const model::Spec& spec) {
   using enum model::Kind;
-  if (spec.stream || model::mix(spec.seed ^ 0x6361636865) % 10 >= 3) return std::nullopt;
+  if (spec.stream || spec.in_parts != 0 || model::mix(spec.seed ^ 0x6361636865) % 10 >= 3) return std::nullopt;
   std::size_t most = 0;
   while (most < spec.stages.size() &&
          (spec.stages[most].kind <= draw_balanced || spec.stages[most].kind == select_fields))
@@ -372,7 +404,7 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                    ps::seed(spec->seed);
   const std::vector<bool> after = after_batch(*spec);
   const std::optional<std::size_t> cache = cached_before(*spec);
-  for (std::size_t i = 0; i < after.size(); ++i) {
+  for (std::size_t i = spec->in_parts; i < after.size(); ++i) {
     if (cache == i) p = p | ps::cache({.max_bytes = cache_bytes(*spec)});
     if (!after[i]) p = join(p, spec->stages[i]);
   }

@@ -20,6 +20,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::array<u64, 4> policies{};
   std::array<u64, 3> tails{};
   std::array<u64, 4> joins{};
+  u64 in_parts = 0, selected = 0;
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
   u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, after_batch = 0,
       cached = 0, batches = 0, refused = 0, tuned = 0;
@@ -48,6 +49,8 @@ TEST_CASE("random pipelines bring what the model says") {
     longest += any([](const model::Collate& c) { return c.pads && c.to == 0; });
     buckets += !spec->bucket.empty();
     blocked += spec->per_block != 0;
+    in_parts += spec->in_parts != 0;
+    selected += spec->selected;
     ++joins[static_cast<std::size_t>(spec->join)];
     by_tokens += spec->max_tokens != 0;
     by_bytes += spec->max_bytes != 0;
@@ -144,7 +147,10 @@ TEST_CASE("random pipelines bring what the model says") {
       "by bytes %.1f %%\n",
       percent(blocked), percent(joins[1]), percent(joins[2]), percent(joins[3]), percent(ragged), percent(padded),
       percent(longest), percent(buckets), percent(by_tokens), percent(by_bytes));
+  std::printf("  stages in parts %.1f %%, of these with a select %.1f %%\n", percent(in_parts), percent(selected));
   if (count >= 1000) {
+    CHECK(percent(in_parts) >= 8);
+    CHECK(percent(selected) >= 3);
     for (const u64 n : {blocked, joins[1], joins[2], joins[3], ragged, padded, longest, buckets, by_tokens, by_bytes})
       CHECK(percent(n) >= 2);
     CHECK(reordered * 100 >= count * 40);

@@ -52,7 +52,7 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
       e.stage = error.stage();
       e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
       const bool lost = error.cause().starts_with("no row is good: ") || error.cause().starts_with("no batch came: ");
-      if (const auto at = e.cause.find("; it is record "); at != std::string::npos)
+      for (auto at = e.cause.npos; (at = e.cause.find("; it is record ")) != e.cause.npos;)
         e.cause.erase(at, e.cause.find(';', at + 1) - at);
       if (const auto at = e.cause.find("; the 8 records drawn to replace it failed too"); at != std::string::npos)
         e.cause.replace(at, std::string::npos, " (so did its stand-ins)");

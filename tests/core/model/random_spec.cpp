@@ -39,8 +39,9 @@ class Builder {
   }
 
   Spec build() {
+    if (spec_.join != Join::none && dice_.chance(60)) add_in_parts();
     const u64 stages = dice_.below(9);
-    for (u64 i = 0; i < stages; ++i) add();
+    for (u64 i = 0; i < stages; ++i) add(static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count))));
     if (has("img") && !cropped_ && !dice_.chance(40)) {
       if (fields_.size() > 1 && dice_.chance(50)) {
         leave_after_img();
@@ -51,7 +52,7 @@ class Builder {
     // What may stand after batch.
     if (has("img") && cropped_ && dice_.chance(60)) {
       push(Kind::flip).field = "img";
-      if (height_ == width_ && dice_.chance(60)) push(Kind::turn).field = "img";
+      if (height_ == width_ && !has("img2") && dice_.chance(60)) push(Kind::turn).field = "img";
     }
     const auto has_faults = [](const Stage& s) { return !s.faults.empty(); };
     if (faulty_ && spec_.faults.empty() && std::ranges::none_of(spec_.stages, has_faults) && spec_.records != 0)
@@ -88,8 +89,16 @@ class Builder {
     return names[dice_.below(3)];
   }
 
-  void add() {
-    Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
+  void add_in_parts() {
+    static constexpr Kind kinds[] = {Kind::in_place, Kind::new_field, Kind::whole, Kind::crop,
+                                     Kind::flip,     Kind::turn,      Kind::vary,  Kind::copy};
+    const u64 stages = 1 + dice_.below(3);
+    for (u64 i = 0; i < stages; ++i) add(kinds[dice_.below(std::size(kinds))]);
+    spec_.in_parts = spec_.stages.size();
+    spec_.selected = spec_.in_parts != 0 && dice_.chance(40);
+  }
+
+  void add(Kind kind) {
     if (kind <= Kind::draw_balanced && (reordered_ || spec_.stream) && kind != Kind::shuffle) return;
     // Each epoch has the same before it.
     const auto fixed = [this](bool in_order) {
@@ -183,7 +192,8 @@ class Builder {
         break;
       }
       case Kind::in_place: {
-        const char* field = has("a") && (!has("b") || dice_.chance(50)) ? "a" : "b";
+        std::string field = has("a") && (!has("b") || dice_.chance(50)) ? "a" : "b";
+        if (has(field + "2") && dice_.chance(60)) field += "2";
         if (!has(field)) return;
         Stage& s = push(kind);
         s.name = some_name();
@@ -242,11 +252,24 @@ class Builder {
         if (faulty_ && dice_.chance(40)) s.faults = faults();
         break;
       }
+      case Kind::copy: {
+        static const char* const names[] = {"a", "b", "img"};
+        const std::string field = names[dice_.below(3)];
+        // Of images only those of one size: nothing says how rows of the copy become a batch.
+        if (!has(field) || has(field + "2") || (field == "img" && !cropped_)) return;
+        Stage& s = push(kind);
+        s.field = field;
+        s.out = field + "2";
+        fields_.push_back(s.out);
+        break;
+      }
       case Kind::count:
         break;
     }
+    // The copy has been cropped, and keeps its size.
     for (Stage& s : spec_.stages)
-      if (s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) s.field = "img";
+      if ((s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) && s.field.empty())
+        s.field = s.kind == Kind::flip && has("img2") && dice_.chance(50) ? "img2" : "img";
   }
   // What varies must be said; what does not may be.
   void collate() {
@@ -309,9 +332,11 @@ Spec random_spec(u64 seed) { return Builder(seed).build(); }
 std::string describe(const Spec& spec) {
   std::string out = std::to_string(spec.records) + (spec.stream ? " streamed" : "") +
                     (spec.per_block != 0 ? " in blocks of " + std::to_string(spec.per_block) : "") +
-                    (spec.join != Join::none ? " joined (" + std::to_string(static_cast<int>(spec.join)) + ") of " +
-                                                   std::to_string(spec.parts) + " by " + std::to_string(spec.turn)
-                                             : "") +
+                    (spec.join != Join::none
+                         ? " joined (" + std::to_string(static_cast<int>(spec.join)) + ") of " +
+                               std::to_string(spec.parts) + " by " + std::to_string(spec.turn) + ", " +
+                               std::to_string(spec.in_parts) + " stages in parts" + (spec.selected ? ", selected" : "")
+                         : "") +
                     " records of " + std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
                     std::to_string(spec.faults.size()) + " faults";
   for (const Stage& s : spec.stages) {
