@@ -20,6 +20,8 @@ Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_raw_libjpeg(const RowSpec& spec, const Settings& settings);
 Row jpeg_job_vs_libjpeg(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings);
+Row part_vs_plain(const RowSpec& spec, const Settings& settings);
+Row two_views(const RowSpec& spec, const Settings& settings);
 Row reordered_vs_direct(const RowSpec& spec, const Settings& settings);
 Row staged_vs_direct(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_q90(const RowSpec& spec, const Settings& settings);

@@ -14,10 +14,12 @@
 
 namespace penstock {
 
-// These functions join several sources, the parts, into one. A part is given as a source, or as the options that open
-// it: `concat(Lmdb{…}, Lmdb{…})`. A result can begin a pipeline, `from(concat(a, b)) | shuffle() | …`, or be joined
-// again. Results are immutable; any thread may use them. A runner opens a reader of a part when it first needs one of
-// the part's records, and keeps the reader. The reader's `expect` and `pause` are called as if the part were read by
+// These functions join several sources, the parts, into one. A part is given as a source, as the options that open
+// it, `concat(Lmdb{…}, Lmdb{…})`, or as a pipeline, whose samples are the part's records (see AnySource). Equal
+// pipelines in two parts draw differently. A join has at most 10,000 parts with stages; more throw
+// Error(limit_exceeded). A result can begin a pipeline, `from(concat(a, b)) | shuffle() | …`, or be joined again.
+// Results are immutable; any thread may use them. A runner opens a reader of a part when it first needs one of the
+// part's records, and keeps the reader. The reader's `expect` and `pause` are called as if the part were read by
 // itself. Errors name the part's source, file and key. `Error::index` is the index in the join; the cause says which
 // record of which part it is.
 //
@@ -74,9 +76,9 @@ AnySource interleave(A a, B b, InterleaveOptions options = {}) {
   return interleave(std::vector<AnySource>{AnySource(std::move(a)), AnySource(std::move(b))}, options);
 }
 
-/// A source whose fields are joined with the fields of other sources.
+/// A source or pipeline whose fields are joined with the fields of others.
 struct ZipPart {
-  /// Takes any source, and a prefix for the names of its fields.
+  /// Takes any source or pipeline, and a prefix for the names of its fields.
   template <class S>
     requires std::convertible_to<S, AnySource> ZipPart(
         S part, std::string before_names = {})  // NOLINT(google-explicit-constructor): any source is a part
@@ -170,7 +172,7 @@ AnySource pair(A a, B b, PairOptions options = {}) {
 
 /// A source that is mixed with others.
 struct MixPart {
-  /// Takes any source, and the relative frequency of its records.
+  /// Takes any source or pipeline, and the relative frequency of its records.
   template <class S>
     requires std::convertible_to<S, AnySource> MixPart(S part, double how_often)
         : source(std::move(part)), weight(how_often) {}

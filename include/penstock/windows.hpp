@@ -44,7 +44,7 @@ struct WindowOptions {
 ///
 /// The result is immutable; any thread may use it. An error of a row names the row; `Error::index` is the window's
 /// index.
-/// @throws Error(invalid_argument) if `length` or `stride` is 0.
+/// @throws Error(invalid_argument) if `length` or `stride` is 0, or if the source is a pipeline with stages.
 /// @throws Error(schema_mismatch) if the source lacks the field `group_by`, if any other field has a varying shape, or
 /// if a field that is stacked has 8 dimensions.
 /// @throws Error(limit_exceeded) if `length` is above 2^60, or a field of a window would have more than 2^60 elements.

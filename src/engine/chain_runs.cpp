@@ -93,6 +93,7 @@ void ChainRuns::add_to(RunTotals& t) const {
   for (const auto& run : all_) {
     std::size_t number = 0;
     run->for_each_counter([&](const StepCounters& counters, std::uint64_t runs) {
+      if (number == t.steps.size()) return;
       StepTotals& step = t.steps[number++];
       add_costs(step, counters);
       step.runs += runs;

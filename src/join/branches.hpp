@@ -14,7 +14,7 @@ namespace penstock::detail {
 
 /// A part of a join that has stages.
 struct Branch {
-  std::uint64_t key = 0;  ///< tells the branches of a join apart; readers and draws use it
+  std::uint64_t key = 0;  ///< each branch of a join has another one; readers and draws use it
   std::string name;       ///< such as "part 1 of part 0"
   std::shared_ptr<const PipelineData> pipeline;
 };

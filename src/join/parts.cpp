@@ -217,6 +217,20 @@ void Parts::for_each_part(const std::function<void(std::size_t, const SourceMode
   for (std::size_t i = 0; i < parts_.size(); ++i) visit(i, *parts_[i]);
 }
 
+// A join may have thousands of parts, so only the first few notes are given. Each source is asked once.
+std::vector<std::string> Parts::notes() const {
+  constexpr std::size_t most = 16;
+  std::vector<std::string> all;
+  std::size_t asked = 0;
+  for (std::size_t i = 0; i < parts_.size() && all.size() < most; ++i) {
+    if (which_[i] != asked) continue;
+    ++asked;
+    for (std::string& note : parts_[i]->notes()) all.push_back("part " + std::to_string(i) + ": " + std::move(note));
+  }
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
 void Parts::open() const {
   for (const SourceModel* const part : distinct_)
     if (part->branches() != 0) part->open();

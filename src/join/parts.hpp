@@ -56,6 +56,7 @@ class Parts : public ForwardedRecords {
   void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const final;
   std::uint64_t branches() const noexcept final { return branches_.branches(); }
   bool draws() const final { return branches_.draws(); }
+  std::vector<std::string> notes() const final;
   void open() const final;
 
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }

@@ -45,10 +45,7 @@ Selected::Selected(std::shared_ptr<const SourceModel> source, std::vector<BoundO
 
 std::uint64_t Selected::record(std::uint64_t index) const {
   require_record(*this, index);
-  if (orders_.empty()) return index;
-  std::uint64_t record = 0;
-  order().fill(0, index, {&record, 1});
-  return record;
+  return orders_.empty() ? index : order().at(0, index);
 }
 
 std::vector<std::uint64_t> Selected::records(std::span<const std::uint64_t> indices) const {

@@ -49,6 +49,12 @@ void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::
   }
 }
 
+std::uint64_t SampleOrder::at(std::uint64_t epoch, std::uint64_t position) const {
+  OrderPoint point{epoch, position};
+  resolve({&point, 1});
+  return point.position;
+}
+
 std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
   std::uint64_t length = size_ - position;
   OrderPoint point{0, position};

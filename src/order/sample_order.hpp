@@ -29,6 +29,8 @@ class SampleOrder {
   /// Writes to `out` the indices of the records at the positions first, first + stride, … of an epoch. @throws what
   /// orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
+  /// Returns the index of the record at one position. @throws what orders throw.
+  std::uint64_t at(std::uint64_t epoch, std::uint64_t position) const;
   /// Returns a number, at least 1. In every epoch, that many positions from `position` on have consecutive records.
   std::uint64_t run_length(std::uint64_t position) const;
   /// Returns the index of the record from which a stand-in is made. Draws it uniformly from all positions of the epoch.

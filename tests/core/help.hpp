@@ -115,6 +115,8 @@ std::vector<Got> collect(const ps::Pipeline& pipeline, const ps::LoaderOptions& 
 /// The Error that `f` throws; nothing when it throws none.
 std::optional<ps::Error> error_of(const std::function<void()>& f);
 
+inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 /// Lets callers through once `need` of them, none on the thread that made it, are there at the same time.
 class Meeting {
  public:

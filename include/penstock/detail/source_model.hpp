@@ -56,7 +56,7 @@ class PENSTOCK_API SourceModel {
   virtual std::uint64_t size() const = 0;
   virtual Schema schema() const = 0;
   virtual std::unique_ptr<ReaderModel> open_reader() const = 0;
-  /// Opens a reader for one part of a join. `branch`: key that tells the parts of a join apart.
+  /// Opens a reader for one part of a join. `branch`: key of the part; each part of a join has another one.
   virtual std::unique_ptr<ReaderModel> open_branch(std::uint64_t branch) const {
     static_cast<void>(branch);
     return open_reader();

@@ -118,7 +118,7 @@ struct Flip {
   std::string name() const { return "flip"; }
 };
 
-using Make = std::function<ps::Pipeline(const Album&)>;
+using MakePipeline = std::function<ps::Pipeline(const Album&)>;
 using Bytes = ps::View<const std::uint8_t, 3>;
 
 inline ps::Stage crop(int height = 5, int width = 4) {

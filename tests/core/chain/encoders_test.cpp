@@ -18,8 +18,8 @@ using namespace album;
 namespace {
 
 // What may stand before an encoder.
-const std::vector<std::pair<const char*, Make>>& ways() {
-  static const std::vector<std::pair<const char*, Make>> all{
+const std::vector<std::pair<const char*, MakePipeline>>& ways() {
+  static const std::vector<std::pair<const char*, MakePipeline>> all{
       {"nothing", [](const Album& a) { return images(a); }},
       {"shuffled", [](const Album& a) { return images(a) | ps::shuffle({.seed = 3}); }},
       {"crop", [](const Album& a) { return images(a) | crop(); }},

@@ -32,7 +32,6 @@ std::string refusal(const std::function<void()>& f) {
   const auto error = error_of(f);
   return error ? std::string(error->what()) : "nothing";
 }
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -245,7 +245,6 @@ std::string notes_of(const ps::Loader& loader) {
   for (const std::string& note : loader.report().notes) notes += note + "\n";
   return notes;
 }
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // y of the first record is 0, and so on.
 ps::Stage below(std::int64_t n) {

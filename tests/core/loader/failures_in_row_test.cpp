@@ -47,8 +47,6 @@ ps::Stage few_in_row(ps::OnError policy, std::uint64_t most) {
   return ps::on_error({.policy = policy, .max_in_row = most});
 }
 
-bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
-
 ps::Error end_of(ps::Loader& loader, std::vector<Got>& got) {
   const auto error = error_of([&] {
     while (const auto batch = loader.next()) got.push_back(copy(*batch));
