@@ -102,7 +102,11 @@ class CsvReader::Impl {
   void give_cell(const csv::Target& target, const csv::Cell& cell, SampleBuilder& out) {
     const std::string resolved = cell.doubled ? cell.text() : std::string();
     const std::string_view text = cell.doubled ? std::string_view(resolved) : cell.raw;
-    if (target.text) {
+    if (target.kind == csv::Target::Kind::word) {
+      give_word(target, cell, csv::trimmed(text));
+      return;
+    }
+    if (target.kind == csv::Target::Kind::text) {
       const TensorView to = out.emplace(target.slot, Shape{static_cast<std::int64_t>(text.size())});
       if (!text.empty()) std::memcpy(to.data, text.data(), text.size());
       return;
@@ -125,6 +129,17 @@ class CsvReader::Impl {
                (fault == csv::NumberFault::out_of_range ? "outside the range of " : "not ") +
                std::string(fault == csv::NumberFault::out_of_range ? to_string(target.dtype)
                                                                    : csv::describe_number(target.dtype)));
+  }
+
+  void give_word(const csv::Target& target, const csv::Cell& cell, std::string_view word) {
+    const common::ClassWords& words = store_->plan.words[target.slot];
+    if (const std::optional<std::int64_t> number = words.number(word)) {
+      std::memcpy(values_[target.slot], &*number, sizeof *number);
+      return;
+    }
+    const std::string text = "\"" + csv::printable(word) + "\"";
+    if (csv::is_missing(store_->options, word)) refuse(target, cell, "is missing: the cell is " + text);
+    refuse(target, cell, text + " is not one of its " + words.classes().to_string());
   }
 
   // Returns whether the text is a number that stands for a missing number, like -999.

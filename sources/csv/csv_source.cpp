@@ -64,10 +64,13 @@ void CsvSource::Impl::identify() {
   for (std::size_t f = 0; f < files.size(); ++f) {
     hash = hash_text({&delimiters[f], 1}, hash + indices[f].hash);
     for (const csv::Target& target : plan.files[f].targets) {
-      const std::uint64_t facts[4] = {target.column, target.slot, target.element, target.text ? 1u : 0u};
+      const std::uint64_t facts[4] = {target.column, target.slot, target.element,
+                                      static_cast<std::uint64_t>(target.kind)};
       hash = XXH3_64bits_withSeed(facts, sizeof facts, hash);
     }
   }
+  for (const common::ClassWords& words : plan.words)
+    for (const std::string& name : words.classes()) hash = hash_text(name, hash + 3);
   for (const std::string& cell : options.missing_cells) hash = hash_text(cell, hash);
   if (!options.key.empty()) hash = hash_text(options.key, hash + 2);
   if (options.missing_value) hash = XXH3_64bits_withSeed(&*options.missing_value, sizeof(double), hash + 1);
