@@ -11,8 +11,9 @@
 #include <penstock/error.hpp>
 
 #include "column_types.hpp"
+#include "common/numbers/numbers.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
-#include "numbers.hpp"
 
 namespace penstock::csv {
 
@@ -93,7 +94,7 @@ void check_number(const Csv& options, const std::string& field, DType dtype) {
   if (dtype == DType::f16 || dtype == DType::bf16)
     refuse(options.path, "field \"" + field + "\": " + std::string(to_string(dtype)) +
                              " is not made from text; read f32, and cast it");
-  if (options.missing_value && !store_number(*options.missing_value, dtype, ignored.data()))
+  if (options.missing_value && !common::store_number(*options.missing_value, dtype, ignored.data()))
     refuse(options.path,
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
 }
@@ -104,7 +105,7 @@ void check_classes(const Csv& options, const CsvColumn& column) {
   if (const std::string* const twice = common::ClassWords(column.classes).repeated())
     refuse(options.path, name + ": two classes have the name \"" + printable(*twice) + "\", so a word has no number");
   for (const std::string& word : column.classes)
-    if (trimmed(word) != word)
+    if (common::trimmed(word) != word)
       refuse(options.path, name + ": the class \"" + printable(word) +
                                "\" has spaces around it, which are not part of the words of a column");
 }
@@ -137,7 +138,7 @@ std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size
 }  // namespace
 
 bool is_missing(const Csv& options, std::string_view cell) {
-  const std::string_view text = trimmed(cell);
+  const std::string_view text = common::trimmed(cell);
   return std::find(options.missing_cells.begin(), options.missing_cells.end(), text) != options.missing_cells.end();
 }
 
@@ -145,7 +146,7 @@ MissingNumbers missing_numbers(const Csv& options) {
   std::array<std::byte, 8> ignored{};
   MissingNumbers missing;
   for (const std::string& cell : options.missing_cells) {
-    if (parse_number(cell, DType::f64, ignored.data()) == NumberFault::not_a_number) continue;
+    if (common::parse_number(cell, DType::f64, ignored.data()) == common::NumberFault::not_a_number) continue;
     missing.any = true;
     missing.digits = missing.digits || cell.find_first_of("0123456789") != std::string::npos;
   }

@@ -12,9 +12,10 @@
 #include "cell_scanner.hpp"
 #include "column_plan.hpp"
 #include "common/class_words.hpp"
+#include "common/numbers/numbers.hpp"
+#include "common/numbers/short_number.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
-#include "numbers.hpp"
-#include "short_number.hpp"
 
 namespace penstock::csv {
 
@@ -28,7 +29,7 @@ constexpr std::size_t read_at_once = std::size_t{4} << 20;
 
 // Returns whether the cell looks like a number with a decimal comma, like "0,5".
 bool has_decimal_comma(std::string_view cell) noexcept {
-  const std::string_view text = trimmed(cell);
+  const std::string_view text = common::trimmed(cell);
   const std::size_t comma = text.find(',');
   return comma != std::string_view::npos && comma != 0 && text.find(',', comma + 1) == std::string_view::npos &&
          text.find_first_not_of("+-0123456789,") == std::string_view::npos &&
@@ -52,8 +53,10 @@ struct ColumnObservations {
     }
     if (cell.doubled) return look(options, any_may_be_missing, Cell{cell.text()});
     std::array<std::byte, 8> ignored{};
-    const bool is_whole = whole && parse_number(cell.raw, DType::i64, ignored.data()) == NumberFault::none;
-    const bool is_number = number && parse_number(cell.raw, DType::f64, ignored.data()) == NumberFault::none;
+    const bool is_whole =
+        whole && common::parse_number(cell.raw, DType::i64, ignored.data()) == common::NumberFault::none;
+    const bool is_number =
+        number && common::parse_number(cell.raw, DType::f64, ignored.data()) == common::NumberFault::none;
     if (((!is_whole && !is_number) || any_may_be_missing) && is_missing(options, cell.raw)) {
       missing = true;
       return;
@@ -68,13 +71,13 @@ struct ColumnObservations {
   bool says_no_more(const Cell& cell) const noexcept {
     std::int64_t whole_number = 0;
     double any_number = 0;
-    return whole ? parse_short(cell.raw, whole_number) : parse_short(cell.raw, any_number);
+    return whole ? common::parse_short(cell.raw, whole_number) : common::parse_short(cell.raw, any_number);
   }
 
   void decide(const Csv& options, CsvColumn& column) const {
     std::array<std::byte, 8> ignored{};
     const bool whole_if_missing =
-        !missing || !options.missing_value || store_number(*options.missing_value, DType::i64, ignored.data());
+        !missing || !options.missing_value || common::store_number(*options.missing_value, DType::i64, ignored.data());
     const bool stays_whole = whole && whole_if_missing;
     column.type = any && (stays_whole || number) ? CsvType::number : CsvType::text;
     column.dtype = stays_whole ? DType::i64 : DType::f64;
@@ -109,7 +112,7 @@ class ColumnLook {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (is_open(columns_[i])) columns_at[opened_.places[number][i]].push_back(i);
     const RecordIndex& index = opened_.indices[number];
-    const InputFile file(opened_.files[number]);
+    const common::InputFile file(opened_.files[number], source_name);
     file.require(index.mark);
     std::string text;
     for (std::uint64_t first = 0; first < index.begins.size();) {
@@ -147,7 +150,7 @@ class ColumnLook {
 
   void add_word(std::size_t column, const Cell& cell, std::size_t file, std::uint64_t record) {
     const std::string resolved = cell.doubled ? cell.text() : std::string();
-    const std::string_view word = trimmed(cell.doubled ? std::string_view(resolved) : cell.raw);
+    const std::string_view word = common::trimmed(cell.doubled ? std::string_view(resolved) : cell.raw);
     if (is_missing(options_, word)) return;
     try {
       in_question_[column].words.add(word, options_.max_classes, name_of(columns_[column]));
