@@ -12,6 +12,7 @@
 #include "cell_scanner.hpp"
 #include "column_plan.hpp"
 #include "common/class_words.hpp"
+#include "common/lines/read_records.hpp"
 #include "common/numbers/numbers.hpp"
 #include "common/numbers/short_number.hpp"
 #include "common/tables/text_lines.hpp"
@@ -20,8 +21,6 @@
 namespace penstock::csv {
 
 namespace {
-
-constexpr std::size_t read_at_once = std::size_t{4} << 20;
 
 [[noreturn]] void refuse_types(const std::string& file, std::string cause) {
   throw error_in(file, Errc::invalid_argument, std::move(cause));
@@ -111,25 +110,14 @@ class ColumnLook {
     std::vector<std::vector<std::size_t>> columns_at(opened_.indices[number].columns.size());
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (is_open(columns_[i])) columns_at[opened_.places[number][i]].push_back(i);
-    const RecordIndex& index = opened_.indices[number];
-    const common::InputFile file(opened_.files[number], source_name);
-    file.require(index.mark);
-    std::string text;
-    for (std::uint64_t first = 0; first < index.begins.size();) {
-      std::uint64_t last = first;
-      std::size_t bytes = 0, at = 0;
-      do bytes += index.bytes(last++);
-      while (last < index.begins.size() && bytes < read_at_once);
-      if (text.size() < bytes + CellScanner::slack) text.resize(bytes + CellScanner::slack);
-      file.read(text.data(), bytes, index.begins[first]);
-      for (; first < last; ++first) {
-        CellScanner cells({text.data() + at, index.bytes(first)}, opened_.delimiters[number]);
-        at += index.bytes(first);
-        Cell cell;
-        for (std::size_t c = 0; c < columns_at.size() && cells.next(cell) == CellScanner::Result::cell; ++c)
-          for (const std::size_t column : columns_at[c]) look(column, cell, number, first);
-      }
-    }
+    common::read_records(
+        opened_.files[number], source_name, opened_.indices[number], [&](std::uint64_t record, std::string_view text) {
+          CellScanner cells(text, opened_.delimiters[number]);
+          Cell cell;
+          for (std::size_t c = 0; c < columns_at.size() && cells.next(cell) == CellScanner::Result::cell; ++c)
+            for (const std::size_t column : columns_at[c]) look(column, cell, number, record);
+          return true;
+        });
   }
 
   const ColumnInQuestion& of(std::size_t column) const { return in_question_[column]; }
