@@ -98,7 +98,7 @@ class PENSTOCK_API JsonLinesReader {
   /// - the line is not one JSON object in UTF-8;
   /// - a member of a field is null or not there, and `JsonLines::missing_value` does not stand for it;
   /// - a member of a field, or an object on its path, comes twice in its object;
-  /// - a value has another kind or shape than its field, is outside the range of its dtype, or would be rounded;
+  /// - a value does not have its field's kind or shape, is outside the range of the dtype, or would be rounded;
   /// - a string of a field has half of a surrogate pair, or is not one of the classes.
   /// @throws Error(limit_exceeded) if a member that is not a field is nested more deeply than 512 levels.
   /// @throws Error(not_found) past the end; Error(io).
