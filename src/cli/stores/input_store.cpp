@@ -109,8 +109,7 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
 }
 
 const char* InputStore::kind() const noexcept {
-  // In the order of OpenedStore.
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "json", "hdf5", "slide"};
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "json", "hdf5", "slide"};  // in OpenedStore's order
   return kinds[source_.index()];
 }
 std::uint64_t InputStore::size() const {
