@@ -139,6 +139,8 @@ std::optional<ModelRecord> record_of(const Value& top) {
 }  // namespace
 
 ModelLine model_line(std::string_view line) {
+  // nlohmann's parser takes a zero byte for the end.
+  if (line.find('\0') != line.npos) return {};
   Builder builder;
   const bool parsed = nlohmann::json::sax_parse(line.begin(), line.end(), &builder);
   if (!parsed) return {!builder.unknown, std::nullopt};
