@@ -127,6 +127,11 @@ std::vector<RowEntry> all_rows() {
         "lines of 16 numbers, shuffled -> f32[16] -> batch | std::from_chars on the lines in memory", "records/s", 0.8,
         higher, ratio},
        csv_vs_from_chars},
+      {{"json_lines_vs_parse",
+        "lines of JSON, an array of 16 numbers, shuffled -> f32[16] -> batch | std::from_chars on the numbers in "
+        "memory",
+        "records/s", 0.6, higher, ratio},
+       json_lines_vs_parse},
       {{"hdf5_gzip_vs_raw",
         "HDF5 u8[96, 96, 3], gzip 4 in chunks of 32, in order -> batch | raw chunks + libdeflate into a ring",
         "images/s", 0.97, higher, ratio},

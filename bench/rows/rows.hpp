@@ -49,6 +49,7 @@ Row lmdb_cold_20k(const RowSpec& spec, const Settings& settings);
 Row lmdb_cold_110k(const RowSpec& spec, const Settings& settings);
 Row webdataset_vs_lmdb(const RowSpec& spec, const Settings& settings);
 Row csv_vs_from_chars(const RowSpec& spec, const Settings& settings);
+Row json_lines_vs_parse(const RowSpec& spec, const Settings& settings);
 Row hdf5_gzip_vs_raw(const RowSpec& spec, const Settings& settings);
 Row hdf5_gzip_vs_h5dread(const RowSpec& spec, const Settings& settings);
 Row hdf5_contiguous(const RowSpec& spec, const Settings& settings);

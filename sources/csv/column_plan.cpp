@@ -10,16 +10,14 @@
 
 #include <penstock/error.hpp>
 
-#include "cell_scanner.hpp"
+#include "column_types.hpp"
+#include "common/numbers/numbers.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
-#include "numbers.hpp"
-#include "short_number.hpp"
 
 namespace penstock::csv {
 
 namespace {
-
-constexpr std::size_t read_at_once = std::size_t{4} << 20;
 
 [[noreturn]] void refuse(const std::string& file, std::string cause) {
   throw error_in(file, Errc::invalid_argument, std::move(cause));
@@ -91,130 +89,25 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
   return columns;
 }
 
-// Returns whether the cell looks like a number with a decimal comma, like "0,5".
-bool has_decimal_comma(std::string_view cell) noexcept {
-  const std::string_view text = trimmed(cell);
-  const std::size_t comma = text.find(',');
-  return comma != std::string_view::npos && comma != 0 && text.find(',', comma + 1) == std::string_view::npos &&
-         text.find_first_not_of("+-0123456789,") == std::string_view::npos &&
-         text.find_first_of("0123456789", comma) != std::string_view::npos;
-}
-
-// Observations about a column whose type is automatic.
-struct ColumnObservations {
-  bool any = false, missing = false, whole = true;
-  bool number = true;  // f64 holds all cells so far
-  std::string odd;     // the first cell that is text, if numbers came before it or it has a decimal comma
-  std::size_t odd_file = 0;
-  std::uint64_t odd_line = 0;
-
-  bool may_be_numbers() const noexcept { return whole || number; }
-  void look(const Csv& options, bool any_may_be_missing, const Cell& cell) {
-    if (any && !whole && !number) return;
-    if (!any_may_be_missing && says_no_more(cell)) {
-      any = true;
-      return;
-    }
-    if (cell.doubled) return look(options, any_may_be_missing, Cell{cell.text()});
-    std::array<std::byte, 8> ignored{};
-    const bool is_whole = whole && parse_number(cell.raw, DType::i64, ignored.data()) == NumberFault::none;
-    const bool is_number = number && parse_number(cell.raw, DType::f64, ignored.data()) == NumberFault::none;
-    if (((!is_whole && !is_number) || any_may_be_missing) && is_missing(options, cell.raw)) {
-      missing = true;
-      return;
-    }
-    any = true;
-    whole = is_whole;
-    number = is_number;
-  }
-
-  // Returns whether the cell is a short number that changes nothing except `any`, as most cells are. If all cells so
-  // far were whole numbers, the cell must be one, too.
-  bool says_no_more(const Cell& cell) const noexcept {
-    std::int64_t whole_number = 0;
-    double any_number = 0;
-    return whole ? parse_short(cell.raw, whole_number) : parse_short(cell.raw, any_number);
-  }
-
-  void decide(const Csv& options, CsvColumn& column) const {
-    std::array<std::byte, 8> ignored{};
-    const bool whole_if_missing =
-        !missing || !options.missing_value || store_number(*options.missing_value, DType::i64, ignored.data());
-    const bool stays_whole = whole && whole_if_missing;
-    column.type = any && (stays_whole || number) ? CsvType::number : CsvType::text;
-    column.dtype = stays_whole ? DType::i64 : DType::f64;
-  }
-};
-
-// Goes through all records of file `number`. Bad records throw nothing here, because `read` will refuse them.
-void look_through(const Csv& options, std::size_t number, const std::string& path, char delimiter,
-                  const RecordIndex& index, const std::vector<std::ptrdiff_t>& seen_by_column,
-                  std::vector<ColumnObservations>& seen) {
-  const InputFile file(path);
-  file.require(index.mark);
-  const bool any_may_be_missing = missing_numbers(options).any;
-  std::string text;
-  for (std::uint64_t first = 0; first < index.begins.size();) {
-    std::uint64_t last = first;
-    std::size_t bytes = 0, at = 0;
-    do bytes += index.bytes(last++);
-    while (last < index.begins.size() && bytes < read_at_once);
-    if (text.size() < bytes + CellScanner::slack) text.resize(bytes + CellScanner::slack);
-    file.read(text.data(), bytes, index.begins[first]);
-    for (; first < last; ++first) {
-      CellScanner cells({text.data() + at, index.bytes(first)}, delimiter);
-      at += index.bytes(first);
-      Cell cell;
-      for (std::size_t column = 0; column < seen_by_column.size() && cells.next(cell) == CellScanner::Result::cell;
-           ++column)
-        if (seen_by_column[column] >= 0) {
-          ColumnObservations& of_column = seen[static_cast<std::size_t>(seen_by_column[column])];
-          const bool had_numbers = of_column.any, might = of_column.may_be_numbers();
-          of_column.look(options, any_may_be_missing, cell);
-          if (might && !of_column.may_be_numbers() && (had_numbers || has_decimal_comma(cell.raw))) {
-            of_column.odd = cell.text();
-            of_column.odd_file = number;
-            of_column.odd_line = index.line(first);
-          }
-        }
-    }
-  }
-}
-
-void infer_types(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
-                 const std::vector<RecordIndex>& indices, const std::vector<ColumnNames>& names,
-                 std::vector<CsvColumn>& columns, std::vector<std::string>& notes) {
-  const auto is_automatic = [](const CsvColumn& column) { return column.type == CsvType::automatic; };
-  if (std::none_of(columns.begin(), columns.end(), is_automatic)) return;
-  if (std::all_of(indices.begin(), indices.end(), [](const RecordIndex& index) { return index.begins.empty(); }))
-    refuse(options.path, "there is no record to tell types by; say the `columns` and their types");
-  std::vector<ColumnObservations> seen(columns.size());
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    std::vector<std::ptrdiff_t> by_column(indices[f].columns.size(), -1);
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (is_automatic(columns[i])) by_column[names[f].of(columns[i].column)] = static_cast<std::ptrdiff_t>(i);
-    look_through(options, f, files[f], delimiters[f], indices[f], by_column, seen);
-  }
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!is_automatic(columns[i])) continue;
-    seen[i].decide(options, columns[i]);
-    if (!seen[i].odd.empty())
-      notes.push_back(
-          "column \"" + printable(columns[i].column) + "\" is text, as line " + std::to_string(seen[i].odd_line) +
-          " of " + files[seen[i].odd_file] + " has \"" + printable(seen[i].odd) + "\"" +
-          (has_decimal_comma(seen[i].odd) ? ": write numbers with a point"
-                                          : "; say that it holds numbers to make such records bad samples"));
-  }
-}
-
 void check_number(const Csv& options, const std::string& field, DType dtype) {
   std::array<std::byte, 8> ignored{};
   if (dtype == DType::f16 || dtype == DType::bf16)
     refuse(options.path, "field \"" + field + "\": " + std::string(to_string(dtype)) +
                              " is not made from text; read f32, and cast it");
-  if (options.missing_value && !store_number(*options.missing_value, dtype, ignored.data()))
+  if (options.missing_value && !common::store_number(*options.missing_value, dtype, ignored.data()))
     refuse(options.path,
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
+}
+
+void check_classes(const Csv& options, const CsvColumn& column) {
+  const std::string name = "column \"" + printable(column.column) + "\"";
+  if (column.type != CsvType::classes) refuse(options.path, name + " has `classes`, but its type is not `classes`");
+  if (const std::string* const twice = common::ClassWords(column.classes).repeated())
+    refuse(options.path, name + ": two classes have the name \"" + printable(*twice) + "\", so a word has no number");
+  for (const std::string& word : column.classes)
+    if (common::trimmed(word) != word)
+      refuse(options.path, name + ": the class \"" + printable(word) +
+                               "\" has spaces around it, which are not part of the words of a column");
 }
 
 // Returns the runs that all columns of a file form, in order. `targets` must be sorted by column.
@@ -226,7 +119,7 @@ std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size
     while (end < targets.size() && targets[end].column == column) ++end;
     if (end == t) {
       runs.push_back({Kind::skipped, (t < targets.size() ? targets[t].column : columns) - column, t, 0});
-    } else if (end - t > 1 || targets[t].text) {
+    } else if (end - t > 1 || targets[t].kind != Target::Kind::number) {
       runs.push_back({Kind::other, 1, t, end - t});
     } else {
       // The run ends before a column with several targets.
@@ -245,7 +138,7 @@ std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size
 }  // namespace
 
 bool is_missing(const Csv& options, std::string_view cell) {
-  const std::string_view text = trimmed(cell);
+  const std::string_view text = common::trimmed(cell);
   return std::find(options.missing_cells.begin(), options.missing_cells.end(), text) != options.missing_cells.end();
 }
 
@@ -253,7 +146,7 @@ MissingNumbers missing_numbers(const Csv& options) {
   std::array<std::byte, 8> ignored{};
   MissingNumbers missing;
   for (const std::string& cell : options.missing_cells) {
-    if (parse_number(cell, DType::f64, ignored.data()) == NumberFault::not_a_number) continue;
+    if (common::parse_number(cell, DType::f64, ignored.data()) == common::NumberFault::not_a_number) continue;
     missing.any = true;
     missing.digits = missing.digits || cell.find_first_of("0123456789") != std::string::npos;
   }
@@ -274,29 +167,44 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
     for (const CsvVector& vector : options.vectors)
       for (const std::string& column : vector.columns) names[f].of(column);
   }
-  // Only columns whose type is set need this check: an automatic column gets a type that holds the missing value, or
-  // has no missing cell.
+  // An automatic column needs no check of its dtype: it gets a type that holds the missing value, or has no missing
+  // cell.
   for (const CsvColumn& column : columns)
     if (column.type == CsvType::number)
       check_number(options, column.field.empty() ? column.column : column.field, column.dtype);
+    else if (!column.classes.empty())
+      check_classes(options, column);
   ColumnPlan plan;
-  infer_types(options, files, delimiters, indices, names, columns, plan.notes);
+  std::vector<std::vector<std::size_t>> places(files.size());
+  for (std::size_t f = 0; f < files.size(); ++f)
+    for (const CsvColumn& column : columns) places[f].push_back(names[f].of(column.column));
+  choose_types(options, {files, delimiters, indices, places}, columns, plan.notes);
   plan.files.resize(files.size());
   std::vector<Field> fields;
-  const auto add_target = [&](const std::string& column, std::size_t element, bool text, DType dtype) {
+  const auto add_target = [&](const std::string& column, std::size_t element, Target::Kind kind, DType dtype) {
     for (std::size_t f = 0; f < files.size(); ++f)
-      plan.files[f].targets.push_back({names[f].of(column), fields.size(), element, text, dtype});
+      plan.files[f].targets.push_back({names[f].of(column), fields.size(), element, kind, dtype});
   };
+  plan.words.resize(columns.size());
   for (const CsvColumn& column : columns) {
     const std::string& name = column.field.empty() ? column.column : column.field;
-    const bool text = column.type == CsvType::text;
-    add_target(column.column, 0, text, column.dtype);
-    fields.push_back(text ? Field{name, DType::u8, {dynamic}} : Field{name, column.dtype, {}});
+    if (column.type == CsvType::classes) {
+      plan.words[fields.size()] = common::ClassWords(column.classes);
+      add_target(column.column, 0, Target::Kind::word, DType::i64);
+      fields.push_back({name, DType::i64, {}, {}, column.classes});
+    } else if (column.type == CsvType::text) {
+      add_target(column.column, 0, Target::Kind::text, DType::u8);
+      fields.push_back({name, DType::u8, {dynamic}});
+    } else {
+      add_target(column.column, 0, Target::Kind::number, column.dtype);
+      fields.push_back({name, column.dtype, {}});
+    }
   }
   for (const CsvVector& vector : options.vectors) {
     if (vector.columns.empty()) refuse(options.path, "vector \"" + vector.field + "\" has no columns");
     check_number(options, vector.field, vector.dtype);
-    for (std::size_t i = 0; i < vector.columns.size(); ++i) add_target(vector.columns[i], i, false, vector.dtype);
+    for (std::size_t i = 0; i < vector.columns.size(); ++i)
+      add_target(vector.columns[i], i, Target::Kind::number, vector.dtype);
     fields.push_back({vector.field, vector.dtype, {static_cast<std::int64_t>(vector.columns.size())}});
   }
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <penstock/schema.hpp>
 #include <penstock/sources/csv.hpp>
 
+#include "common/class_words.hpp"
 #include "record_index.hpp"
 
 namespace penstock::csv {
@@ -19,7 +21,7 @@ struct Target {
   std::size_t column;   ///< column of the file
   std::size_t slot;     ///< slot of the schema
   std::size_t element;  ///< element of the field
-  bool text;
+  enum class Kind : std::uint8_t { number, text, word } kind;
   DType dtype;
 };
 
@@ -28,7 +30,7 @@ struct ColumnRun {
   enum class Kind : std::uint8_t {
     skipped,
     numbers,  ///< neighbouring elements of one field, one target per column
-    other     ///< one column that has several targets, or one target that is a text
+    other     ///< one column that has several targets, or one target that is not a number
   };
   Kind kind;
   std::size_t columns;
@@ -47,6 +49,7 @@ struct FilePlan {
 struct ColumnPlan {
   Schema schema;
   std::vector<FilePlan> files;
+  std::vector<common::ClassWords> words;  ///< by slot: numbers of the words of a column of classes
   std::vector<std::string> notes;  ///< sentences about columns of text that begin with numbers or have a decimal comma
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -14,13 +13,17 @@
 #include <penstock/sources/csv.hpp>
 
 #include "cell_scanner.hpp"
+#include "common/lines/record_text.hpp"
+#include "common/numbers/numbers.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
+#include "next_cell.hpp"
 #include "number_cells.hpp"
-#include "numbers.hpp"
-#include "record_text.hpp"
 #include "source_impl.hpp"
 
 namespace penstock {
+
+static_assert(csv::CellScanner::slack <= common::RecordText::slack);
 
 class CsvReader::Impl {
  public:
@@ -28,36 +31,19 @@ class CsvReader::Impl {
 
   explicit Impl(std::shared_ptr<const Store> store) : store_(std::move(store)), values_(store_->plan.schema.size()) {}
 
-  void expect(std::span<const std::uint64_t> indices) const noexcept {
-    constexpr std::uint64_t line_bytes = 64,
-                            max_bytes = 4 * line_bytes;  // the processor prefetches the rest of a longer record itself
-    if (store_->options.access == FileAccess::read) return;
-    for (const std::uint64_t index : indices)
-      if (index < store_->size()) {
-        const Store::Location location = store_->location_of(index);
-        store_->indices[location.file].begins.prefetch(location.record);
-      }
-    for (const std::uint64_t index : indices)
-      if (index < store_->size()) {
-        const Store::Location location = store_->location_of(index);
-        const csv::RecordIndex& of_file = store_->indices[location.file];
-        const char* const text = store_->maps[location.file].text().data() + of_file.begins[location.record];
-        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(location.record), max_bytes);
-        for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(text + at);
-      }
-  }
+  void expect(std::span<const std::uint64_t> indices) const noexcept { store_->records.expect(indices); }
 
   void read(std::uint64_t index, SampleBuilder& out) {
-    const Store::Location location = store_->location_of(index);
+    const common::RecordFiles::Location location = store_->records.location_of(index);
     try {
-      give(location, text_.read(*store_, location), out);
+      give(location, text_.read(store_->records, location), out);
     } catch (Error& error) {
-      throw store_->error_of(location, index, error);
+      throw store_->records.error_of(location, index, error);
     }
   }
 
  private:
-  void give(Store::Location location, std::string_view text, SampleBuilder& out) {
+  void give(common::RecordFiles::Location location, std::string_view text, SampleBuilder& out) {
     const csv::FilePlan& plan = store_->plan.files[location.file];
     columns_ = &store_->indices[location.file].columns;
     for (std::size_t slot = 0; slot < values_.size(); ++slot)
@@ -102,29 +88,44 @@ class CsvReader::Impl {
   void give_cell(const csv::Target& target, const csv::Cell& cell, SampleBuilder& out) {
     const std::string resolved = cell.doubled ? cell.text() : std::string();
     const std::string_view text = cell.doubled ? std::string_view(resolved) : cell.raw;
-    if (target.text) {
+    if (target.kind == csv::Target::Kind::word) {
+      give_word(target, cell, common::trimmed(text));
+      return;
+    }
+    if (target.kind == csv::Target::Kind::text) {
       const TensorView to = out.emplace(target.slot, Shape{static_cast<std::int64_t>(text.size())});
       if (!text.empty()) std::memcpy(to.data, text.data(), text.size());
       return;
     }
     std::byte* const to = values_[target.slot] + target.element * size_of(target.dtype);
-    const csv::NumberFault fault = csv::parse_number(text, target.dtype, to);
-    if (fault == csv::NumberFault::none && !says_missing(text)) return;
+    const common::NumberFault fault = common::parse_number(text, target.dtype, to);
+    if (fault == common::NumberFault::none && !says_missing(text)) return;
     if (csv::is_missing(store_->options, text)) {
       const std::optional<double>& value = store_->options.missing_value;
-      if (value && csv::store_number(*value, target.dtype, to)) return;
+      if (value && common::store_number(*value, target.dtype, to)) return;
       refuse(target, cell,
              "is missing: the cell is \"" + csv::printable(text) + "\"; `missing_value` would stand for it");
     }
-    if (fault == csv::NumberFault::rounded)
+    if (fault == common::NumberFault::rounded)
       refuse(target, cell,
              "\"" + csv::printable(text) + "\" is a whole number, which " + std::string(to_string(target.dtype)) +
-                 " would round; read the column as " + csv::whole_number_types(text));
+                 " would round; read the column as " + common::whole_number_types(text));
     refuse(target, cell,
            "\"" + csv::printable(text) + "\" is " +
-               (fault == csv::NumberFault::out_of_range ? "outside the range of " : "not ") +
-               std::string(fault == csv::NumberFault::out_of_range ? to_string(target.dtype)
-                                                                   : csv::describe_number(target.dtype)));
+               (fault == common::NumberFault::out_of_range ? "outside the range of " : "not ") +
+               std::string(fault == common::NumberFault::out_of_range ? to_string(target.dtype)
+                                                                      : common::describe_number(target.dtype)));
+  }
+
+  void give_word(const csv::Target& target, const csv::Cell& cell, std::string_view word) {
+    const common::ClassWords& words = store_->plan.words[target.slot];
+    if (const std::optional<std::int64_t> number = words.number(word)) {
+      std::memcpy(values_[target.slot], &*number, sizeof *number);
+      return;
+    }
+    const std::string text = "\"" + csv::printable(word) + "\"";
+    if (csv::is_missing(store_->options, word)) refuse(target, cell, "is missing: the cell is " + text);
+    refuse(target, cell, text + " is not one of its " + words.classes().to_string());
   }
 
   // Returns whether the text is a number that stands for a missing number, like -999.
@@ -140,7 +141,7 @@ class CsvReader::Impl {
   std::shared_ptr<const Store> store_;
   std::vector<std::byte*> values_;  // by slot: where the record's value of a field of numbers is written
   const std::vector<std::string>* columns_ = nullptr;  // columns of the record's file
-  Store::RecordText text_;
+  common::RecordText text_;
 };
 
 CsvReader::CsvReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

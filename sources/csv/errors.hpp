@@ -13,7 +13,6 @@ namespace penstock::csv {
 inline constexpr std::string_view source_name = "csv";
 
 inline constexpr common::FileError error_in{source_name};
-inline constexpr common::SystemError system_error{source_name};
 
 /// Returns text of a file on one line, cut after about 60 characters.
 inline std::string printable(std::string_view text) { return penstock::printable(text, 60); }

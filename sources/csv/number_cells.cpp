@@ -6,9 +6,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "numbers.hpp"
-#include "short_number.hpp"
-#include "with_number_type.hpp"
+#include "common/numbers/numbers.hpp"
+#include "common/numbers/short_number.hpp"
+#include "common/numbers/with_number_type.hpp"
 
 namespace penstock::csv {
 
@@ -18,7 +18,7 @@ namespace {
 // "nan", which may stand for missing numbers.
 template <class T>
 bool parse_long(std::string_view cell, DType dtype, std::byte* to) noexcept {
-  if (parse_number(cell, dtype, to) != NumberFault::none) return false;
+  if (common::parse_number(cell, dtype, to) != common::NumberFault::none) return false;
   if constexpr (std::is_floating_point_v<T>) {
     T value{};
     std::memcpy(&value, to, sizeof value);
@@ -33,7 +33,7 @@ std::size_t take(CellScanner& cells, std::size_t count, DType dtype, std::byte* 
   std::size_t done = 0;
   for (; done < count && !position.ended; ++done, to += sizeof(T)) {
     const std::string_view cell = cells.plain(position);
-    if (T value{}; parse_short(cell, value)) {
+    if (T value{}; common::parse_short(cell, value)) {
       std::memcpy(to, &value, sizeof value);
     } else if (!parse_long<T>(cell, dtype, to)) {
       cells.go_on(cell);
@@ -47,7 +47,7 @@ std::size_t take(CellScanner& cells, std::size_t count, DType dtype, std::byte* 
 }  // namespace
 
 std::size_t take_numbers(CellScanner& cells, std::size_t count, DType dtype, std::byte* to) {
-  return with_number_type(dtype, std::size_t{0}, [&]<class T>(T) { return take<T>(cells, count, dtype, to); });
+  return common::with_number_type(dtype, std::size_t{0}, [&]<class T>(T) { return take<T>(cells, count, dtype, to); });
 }
 
 }  // namespace penstock::csv

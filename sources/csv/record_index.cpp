@@ -23,7 +23,11 @@ constexpr std::size_t first_window = std::size_t{4} << 20;
 class Indexer {
  public:
   Indexer(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes)
-      : path_(path), delimiter_(delimiter), header_(header), max_record_bytes_(max_record_bytes), file_(path) {
+      : path_(path),
+        delimiter_(delimiter),
+        header_(header),
+        max_record_bytes_(max_record_bytes),
+        file_(path, source_name) {
     index_.mark = file_.mark();
     XXH3_64bits_reset(&hash_);
   }
@@ -113,7 +117,7 @@ class Indexer {
                          " bytes, more than `max_record_bytes` = " + std::to_string(max_record_bytes_),
                      offset());
     }
-    if (!(names && header_)) add_record();
+    if (!(names && header_)) index_.add(offset(), line_);
     at_ += bytes;
     line_ += lines;
     return true;
@@ -166,18 +170,11 @@ class Indexer {
     index_.columns = std::move(cells);
   }
 
-  void add_record() {
-    const std::uint64_t record = index_.begins.size(), before = line_ - record;
-    if (index_.line_steps.empty() || index_.line_steps.back().lines_before != before)
-      index_.line_steps.push_back({record, before});
-    index_.begins.push_back(offset());
-  }
-
   const std::string& path_;
   char delimiter_;
   bool header_;
   std::size_t max_record_bytes_;
-  InputFile file_;
+  common::InputFile file_;
   RecordIndex index_;
   XXH3_state_t hash_;
   std::string window_;  // bytes of the file from window_begin_ on; only the first filled_ are valid
@@ -189,12 +186,6 @@ class Indexer {
 };
 
 }  // namespace
-
-std::uint64_t RecordIndex::line(std::uint64_t record) const noexcept {
-  const auto after = std::upper_bound(line_steps.begin(), line_steps.end(), record,
-                                      [](std::uint64_t r, const LineStep& step) { return r < step.record; });
-  return record + (after - 1)->lines_before;
-}
 
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes) {
   return std::make_unique<Indexer>(path, delimiter, header, max_record_bytes)->run();

@@ -111,6 +111,7 @@ penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image j
 penstock_known_component(NAME csv FOLDER sources/csv DEPENDS core ABOUT "columns of text tables")
 penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "read and write folders of files")
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")
+penstock_known_component(NAME json FOLDER sources/json DEPENDS core ABOUT "lines of JSON")
 penstock_known_component(NAME lmdb FOLDER sources/lmdb DEPENDS core ABOUT "read and write LMDB")
 penstock_known_component(NAME slide FOLDER sources/slide DEPENDS core image jpeg png ABOUT "train from whole-slide images")
 penstock_known_component(NAME coords FOLDER sources/coords DEPENDS core hdf5 slide

@@ -93,17 +93,21 @@ struct Repeat {
   std::string describe() const { return std::to_string(times); }
 };
 
-// A part of a split by index: a consecutive range of a permutation that is the same in every epoch.
+// A split by index. A part is a consecutive range of a permutation that is the same in every epoch. All but one part
+// are what is before and after that range.
 struct SplitByIndex {
   SplitOptions options;
   std::uint64_t size(std::uint64_t n) const {
     const auto [first, last] = detail::split_range(options, n);
-    return last - first;
+    return detail::keeps(options, true) ? last - first : n - (last - first);
   }
   void fill(std::uint64_t, std::uint64_t n, std::span<OrderPoint> points) const {
-    const std::uint64_t first = detail::split_range(options, n).first;
+    const auto [first, last] = detail::split_range(options, n);
     const detail::Bijection bijection(n, detail::hash_mix(options.salt, 0x73706c6974));
-    for (OrderPoint& p : points) p.position = bijection(first + p.position);
+    // Positions before `before` stay where they are in the permutation. All others move by `gap`.
+    const bool part = detail::keeps(options, true);
+    const std::uint64_t before = part ? 0 : first, gap = part ? first : last - first;
+    for (OrderPoint& p : points) p.position = bijection(p.position < before ? p.position : p.position + gap);
   }
   std::string name() const { return "split"; }
   bool fixed() const { return true; }

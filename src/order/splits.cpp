@@ -33,13 +33,14 @@ std::string to_text(SplitOptions::By by) {
   return by == SplitOptions::By::key ? "key" : by == SplitOptions::By::group ? "group" : "index";
 }
 
-// Decides by a hash whether a text belongs to the part. So the decision for a text does not depend on other texts.
+// Decides by a hash whether a text belongs to the named part. So the decision for a text does not depend on other
+// texts.
 class PartOfText {
  public:
   explicit PartOfText(const SplitOptions& options)
       : salt_(options.salt),
-        first_(share_before(options, options.part)),
-        last_(share_before(options, options.part + 1)) {}
+        first_(share_before(options, named_part(options))),
+        last_(share_before(options, named_part(options) + 1)) {}
   bool has(std::string_view text) const noexcept {
     const double place = place_of(hash_text(text, salt_));
     return place >= first_ && place < last_;
@@ -60,9 +61,12 @@ void check_split(const SplitOptions& options) {
     total += share;
   }
   if (!(total > 0)) throw Error(Errc::invalid_argument, "at least one share must be above 0").with_stage("split");
-  if (options.part >= options.shares.size())
-    throw Error(Errc::invalid_argument, "there is no part " + std::to_string(options.part) + "; the parts are 0 to " +
-                                            std::to_string(options.shares.size() - 1))
+  if (options.part && options.all_but)
+    throw Error(Errc::invalid_argument, "`part` and `all_but` are both set; set the one that this pipeline needs")
+        .with_stage("split");
+  if (named_part(options) >= options.shares.size())
+    throw Error(Errc::invalid_argument, "there is no part " + std::to_string(named_part(options)) +
+                                            "; the parts are 0 to " + std::to_string(options.shares.size() - 1))
         .with_stage("split");
   if (!options.stratify.empty() && options.by == SplitOptions::By::key)
     throw Error(Errc::invalid_argument,
@@ -72,20 +76,29 @@ void check_split(const SplitOptions& options) {
 }
 
 std::string describe_split(const SplitOptions& options) {
-  std::string out = "part " + std::to_string(options.part) + " of";
+  std::string out = kept_parts(options) + " of";
   for (const double share : options.shares) out += " " + shortest(share);
   out += ", by " + to_text(options.by);
   if (!options.stratify.empty()) out += ", each " + options.stratify + " alike";
   return out + ", salt " + std::to_string(options.salt);
 }
 
+double kept_share(const SplitOptions& options) {
+  const std::uint64_t part = named_part(options);
+  const double share = share_before(options, part + 1) - share_before(options, part);
+  return keeps(options, true) ? share : 1 - share;
+}
+
+std::string kept_parts(const SplitOptions& options) {
+  return (keeps(options, true) ? "part " : "all but part ") + std::to_string(named_part(options));
+}
+
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {
   const auto at = [n](double share) {
     return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n)));
   };
-  const std::uint64_t first = at(share_before(options, options.part));
-  const std::uint64_t last =
-      options.part + 1 == options.shares.size() ? n : at(share_before(options, options.part + 1));
+  const std::uint64_t part = named_part(options), first = at(share_before(options, part));
+  const std::uint64_t last = part + 1 == options.shares.size() ? n : at(share_before(options, part + 1));
   return {std::min(first, n), std::min(last, n)};
 }
 
@@ -103,7 +116,8 @@ std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::
   // spreads these classes evenly, however many classes there are. All borders of a class use the same `up`, so that
   // parts meet.
   std::uint64_t rounding = hash_mix(options.salt, 0x73747261);
-  const double first = share_before(options, options.part), last = share_before(options, options.part + 1);
+  const double first = share_before(options, named_part(options)),
+               last = share_before(options, named_part(options) + 1);
   std::vector<std::uint64_t> members;
   std::uint64_t begin = 0;
   for (const auto& [label, class_end] : next) {
@@ -115,7 +129,15 @@ std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::
       return std::min(count, static_cast<std::uint64_t>(std::floor(exact + up)));
     };
     const Bijection order(count, hash_mix(hash_mix(options.salt, 0x73747261), static_cast<std::uint64_t>(label)));
-    for (std::uint64_t k = at(first), after = at(last); k < after; ++k) members.push_back(by_class[begin + order(k)]);
+    const auto keep = [&](std::uint64_t k, std::uint64_t after) {
+      for (; k < after; ++k) members.push_back(by_class[begin + order(k)]);
+    };
+    if (keeps(options, true)) {
+      keep(at(first), at(last));
+    } else {
+      keep(0, at(first));
+      keep(at(last), count);
+    }
     begin = class_end;
   }
   std::ranges::sort(members);
@@ -136,28 +158,28 @@ std::vector<std::uint64_t> split_members(const SplitOptions& options, const Sour
     } catch (...) {
       throw current_error().with_stage("split").with_source(source.name()).with_index(i);
     }
-    if (part.has(key)) members.push_back(i);
+    if (keeps(options, part.has(key))) members.push_back(i);
   }
   return members;
 }
 
-GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table) {
+KeptGroups split_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table) {
   const PartOfText part(options);
-  GroupsOfPart found;
-  std::vector<bool> here;
+  KeptGroups found;
+  std::vector<bool> kept;
   for (std::uint64_t group = 0; group < table.groups(); ++group) {
-    here.push_back(part.has(table.name(group)));
-    found.groups += here.back() ? 1 : 0;
+    kept.push_back(keeps(options, part.has(table.name(group))));
+    found.groups += kept.back() ? 1 : 0;
   }
   std::uint64_t first = 0;
   for (const auto& [end, group] : table.runs()) {
-    if (here[group]) found.records.add(first, end - first);
+    if (kept[group]) found.records.add(first, end - first);
     first = end;
   }
   found.of = table.groups();
-  if (found.groups == 0 && found.of != 0 && options.shares[options.part] > 0)
-    throw Error(Errc::invalid_argument, "of " + std::to_string(found.of) + " groups none fell into part " +
-                                            std::to_string(options.part) +
+  if (found.groups == 0 && found.of != 0 && kept_share(options) > 0)
+    throw Error(Errc::invalid_argument, "of " + std::to_string(found.of) + " groups none fell into " +
+                                            kept_parts(options) +
                                             ", as a hash of their names decides; another `salt` makes another split")
         .with_stage("split")
         .with_source(source.name());

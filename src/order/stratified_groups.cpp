@@ -232,14 +232,13 @@ class PartsNearShares {
   std::vector<double> held_;  // number of records with each value in each part
 };
 
-// Describes the value whose number of records in the part is farthest from the value's share.
-std::string farthest(const SplitOptions& options, const CountedGroups& groups,
-                     const std::vector<std::uint64_t>& in_part) {
-  const double share = share_before(options, options.part + 1) - share_before(options, options.part);
+// Describes the value whose number of kept records is farthest from the value's share.
+std::string farthest(const SplitOptions& options, const CountedGroups& groups, const std::vector<std::uint64_t>& kept) {
+  const double share = kept_share(options);
   double most = 0;
   std::size_t which = 0;
-  for (std::size_t v = 0; v < in_part.size(); ++v) {
-    const double off = std::abs(static_cast<double>(in_part[v]) - share * static_cast<double>(groups.of_value[v]));
+  for (std::size_t v = 0; v < kept.size(); ++v) {
+    const double off = std::abs(static_cast<double>(kept[v]) - share * static_cast<double>(groups.of_value[v]));
     if (off > most) {
       most = off;
       which = v;
@@ -247,7 +246,7 @@ std::string farthest(const SplitOptions& options, const CountedGroups& groups,
   }
   if (most < 1) return "each " + options.stratify + " has its share";
   return "farthest from its share is " + options.stratify + " " + std::to_string(groups.values[which]) + " with " +
-         std::to_string(in_part[which]) + " of " + std::to_string(groups.of_value[which]);
+         std::to_string(kept[which]) + " of " + std::to_string(groups.of_value[which]);
 }
 
 }  // namespace
@@ -256,22 +255,23 @@ StratifiedGroups stratified_groups(const SplitOptions& options, const SourceMode
                                    std::span<const std::int64_t> labels) {
   const CountedGroups groups = count_groups(options, table, labels);
   const PartOfGroup parts = PartsNearShares(options, groups).find();
-  const auto here = static_cast<std::uint64_t>(std::ranges::count(parts, options.part));
-  if (here == 0 && !parts.empty() && options.shares[options.part] > 0)
-    throw Error(Errc::invalid_argument, "of " + std::to_string(parts.size()) + " groups part " +
-                                            std::to_string(options.part) +
+  const auto kept = [&](std::uint64_t group) { return keeps(options, parts[group] == named_part(options)); };
+  std::uint64_t kept_groups = 0;
+  for (std::uint64_t group = 0; group < parts.size(); ++group) kept_groups += kept(group) ? 1 : 0;
+  if (kept_groups == 0 && !parts.empty() && kept_share(options) > 0)
+    throw Error(Errc::invalid_argument, "of " + std::to_string(parts.size()) + " groups " + kept_parts(options) +
                                             " gets none, as its share is less than one of them; give it a larger one")
         .with_stage("split")
         .with_source(source.name());
   StratifiedGroups found;
   for (const GroupRun& run : groups.runs)
-    if (parts[run.group] == options.part) found.records.add(run.first, run.records);
-  std::vector<std::uint64_t> in_part(groups.values.size());
+    if (kept(run.group)) found.records.add(run.first, run.records);
+  std::vector<std::uint64_t> of_value(groups.values.size());
   for (const ValueCount& count : groups.counts)
-    if (parts[count.group] == options.part) in_part[static_cast<std::size_t>(count.value)] += count.records;
-  found.said = std::to_string(here) + " of " + std::to_string(parts.size()) + " groups, " +
+    if (kept(count.group)) of_value[static_cast<std::size_t>(count.value)] += count.records;
+  found.said = std::to_string(kept_groups) + " of " + std::to_string(parts.size()) + " groups, " +
                std::to_string(found.records.records()) + " of " + std::to_string(labels.size()) + " records; " +
-               farthest(options, groups, in_part);
+               farthest(options, groups, of_value);
   return found;
 }
 

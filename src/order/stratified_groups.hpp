@@ -13,15 +13,15 @@
 
 namespace penstock::detail {
 
-/// A part of a split by group that gives each value of a field its share.
+/// What is kept of a split by group that gives each value of a field its share.
 struct StratifiedGroups {
   Runs records;
-  std::string said;  ///< in words, how many groups and records the part has, and which value is farthest from its share
+  std::string said;  ///< in words, how many groups and records are kept, and which value is farthest from its share
 };
 
-/// Returns the part `options.part`. `labels`: each record's value of the field `options.stratify`. See `split` for what
+/// Returns what the split keeps. `labels`: each record's value of the field `options.stratify`. See `split` for what
 /// is promised about parts.
-/// @throws Error(invalid_argument) if the part has a share above 0 but no group.
+/// @throws Error(invalid_argument) if what is kept has a share above 0 but no group.
 StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table,
                                    std::span<const std::int64_t> labels);
 

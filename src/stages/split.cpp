@@ -51,10 +51,10 @@ class SplitByGroupStage final : public StageModel {
   explicit SplitByGroupStage(SplitOptions options) : options_(std::move(options)) {}
   void join(PipelineBuilder& pipeline) const override {
     require_source(pipeline, "group");
-    GroupsOfPart part = split_groups(options_, *pipeline.data().source, *pipeline.data().groups_of_source("split"));
-    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
-                       "split " + describe_split(options_) + ": " + std::to_string(part.groups) + " of " +
-                           std::to_string(part.of) + " groups");
+    KeptGroups kept = split_groups(options_, *pipeline.data().source, *pipeline.data().groups_of_source("split"));
+    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(kept.records)),
+                       "split " + describe_split(options_) + ": " + std::to_string(kept.groups) + " of " +
+                           std::to_string(kept.of) + " groups");
   }
 
  private:
@@ -79,10 +79,10 @@ class StratifiedGroupSplitStage final : public StageModel {
   void join(PipelineBuilder& pipeline) const override {
     require_source(pipeline, "group");
     const std::vector<std::int64_t> labels = pipeline.labels_of_positions(options_.stratify, "split");
-    StratifiedGroups part =
+    StratifiedGroups kept =
         stratified_groups(options_, *pipeline.data().source, *pipeline.data().groups_of_source("split"), labels);
-    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
-                       "split " + describe_split(options_) + ": " + part.said);
+    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(kept.records)),
+                       "split " + describe_split(options_) + ": " + kept.said);
   }
 
  private:

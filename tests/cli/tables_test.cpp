@@ -34,6 +34,38 @@ TEST_CASE("inspect, verify and bench take CSV files") {
   CHECK(one_line(missing.err));
 }
 
+TEST_CASE("inspect, verify, bench and convert take lines of JSON") {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 30; ++i)
+    text += "{\"id\":\"k/" + std::to_string(i) + "\",\"label\":" + std::to_string(i % 3) + ",\"meta\":{\"x\":[" +
+            std::to_string(i) + ",0.5]},\"tags\":[\"a\"]}\n";
+  folder.write("t-1.jsonl", text);
+  const ToolResult inspected = tool({"inspect", folder / "t-1.jsonl", "--json"});
+  REQUIRE(inspected.status == 0);
+  const auto json = inspected.json();
+  CHECK(json["kind"] == "json");
+  CHECK(json["records"] == 30);
+  CHECK(json["schema"] == "{id: u8[?], label: i64[], meta.x: f64[2]}");
+  CHECK(json["classes"][0]["records"] == 10);
+  CHECK(tool({"inspect", folder / "t-1.jsonl"}).out.find("member \"tags\" is not read") != std::string::npos);
+  CHECK(tool({"inspect", folder / "t-1.jsonl", "--fields", "meta.x", "--json"}).json()["schema"] == "{meta.x: f64[2]}");
+  CHECK(tool({"verify", folder / "t-1.jsonl"}).status == 0);
+  folder.write("t-2.ndjson", "{\"label\":1}\n{\"label\":}\n");
+  const ToolResult verified = tool({"verify", folder / "t-2.ndjson", "--json"});
+  CHECK(verified.status == 3);
+  REQUIRE(verified.json()["bad"].size() == 1);
+  CHECK(verified.json()["bad"][0]["key"] == "t-2.ndjson:00000002");
+  CHECK(tool({"bench", folder / "t-1.jsonl", "--fields", "label,meta.x", "--stages", "batch 2", "--epochs", "1"})
+            .status == 0);
+  REQUIRE(tool({"convert", folder / "t-1.jsonl", "--key-field", "id", "--fields", "label,meta.x", "--out",
+                folder / "t.lmdb", "-q"})
+              .status == 0);
+  const auto converted = tool({"inspect", folder / "t.lmdb", "--json"}).json();
+  CHECK(converted["schema"] == "{label: i64[], meta.x: f64[2]}");
+  CHECK(converted["first_key"] == "k/0");
+}
+
 TEST_CASE("what inspect and verify cost grows with the columns of a table, not with their square") {
   const TempFolder folder;
   for (const unsigned columns : {2'500u, 10'000u}) {

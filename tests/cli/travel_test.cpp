@@ -205,7 +205,7 @@ TEST_CASE("a packed HDF5 file is trained on without naming its fields") {
     return result.json()["runs"][0]["hash"];
   };
   for (const std::string split : {"", "split 0.5,0.5 part=1 by=key | ", "split 0.5,0.5 part=1 by=group | ",
-                                  "split 0.5,0.5 by=index stratify=label | "}) {
+                                  "split 0.5,0.5 by=index stratify=label | ", "split 1,1,1 by=key all_but=1 | "}) {
     const std::string stages = split + "decode_image | resize 8x8 | batch 4";
     CHECK(hash("a.h5", stages) == hash("a.lmdb", stages));
   }

@@ -68,6 +68,7 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
            {bench("resize 8 | batch 2"), "decode before it"},
            {bench("select 500 | decode_jpeg | resize 8 | batch 2"), ">>select 500<<"},
            {bench("split 0.5,0.5 7 | decode_jpeg | resize 8 | batch 2"), ">>split 0.5,0.5 7<<"},
+           {bench("split 1,1 1 all_but=0 | decode_jpeg | resize 8 | batch 2"), "`part` and `all_but` are both set"},
            {{"pack"}, "DIR"},
            {{"pack", images}, "--out"},
            {{"pack", images, "--out", images + "/x.lmdb"}, "lies inside"},

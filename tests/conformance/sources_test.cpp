@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stores, held to the contract of a source.
 #include <string>
+#include <vector>
 
 #include <penstock/penstock.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
+#include <penstock/sources/json_lines.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset.hpp>
@@ -49,6 +51,38 @@ TEST_CASE("CSV keeps the contract of a source") {
   }
   folder.write("bad.csv", "a,b\n1,2\n3,x\n4\n5,6\n");
   const auto bad = [&] { return ps::Csv{.path = folder / "bad.csv", .vectors = {{"v", {"a", "b"}}}}; };
+  CHECK_FALSE(check_source(bad).passed());
+  CHECK(check_source(bad, {.allow_bad_records = true}).text() == "");
+}
+
+TEST_CASE("lines of JSON keep the contract of a source") {
+  const TempFolder folder;
+  for (const char* name : {"t-1.jsonl", "t-2.jsonl"}) {
+    std::string text;
+    for (int i = 0; i < 150; ++i) {
+      std::string tokens;
+      for (int k = 0; k < i % 7; ++k) tokens += (k == 0 ? "" : ", ") + std::to_string(i * k);
+      text += "{\"name\": \"a\\u00e4" + std::string(static_cast<std::size_t>(i % 5), 'x') +
+              "\", \"meta\": {\"kind\": \"" + (i % 3 == 0 ? "cat" : "dog") + "\"}, \"tokens\": [" + tokens +
+              "], \"y\": " + std::to_string(i) + ".25}\r\n";
+    }
+    folder.write(name, text);
+  }
+  using Type = ps::JsonType;
+  const std::vector<ps::JsonField> fields{{.member = "name", .type = Type::text},
+                                          {.member = "meta.kind", .type = Type::classes},
+                                          {.member = "tokens", .dtype = ps::DType::i32, .shape = {ps::dynamic}},
+                                          {.member = "y"}};
+  const auto one = [&] { return ps::share(ps::JsonLinesSource({.path = folder / "t-1.jsonl"})); };
+  for (const ps::FileAccess access : {ps::FileAccess::map, ps::FileAccess::read}) {
+    INFO("access " << static_cast<int>(access));
+    const auto make = [&] {
+      return ps::JsonLinesSource({.path = folder / "t-*.jsonl", .fields = fields, .access = access});
+    };
+    CHECK(check_source(make, {.unique_keys = true, .other = one}).text() == "");
+  }
+  folder.write("bad.jsonl", "{\"y\":1}\n{\"y\":\n{}\n{\"y\":2}\n");
+  const auto bad = [&] { return ps::JsonLines{.path = folder / "bad.jsonl", .fields = {{.member = "y"}}}; };
   CHECK_FALSE(check_source(bad).passed());
   CHECK(check_source(bad, {.allow_bad_records = true}).text() == "");
 }

@@ -13,10 +13,13 @@
 #include <penstock/extend/job_facts.hpp>
 #include <penstock/extend/listing.hpp>
 #include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
 #include <penstock/extend/system_error.hpp>
 #include <penstock/sources/csv.hpp>
+#include <penstock/sources/json_lines.hpp>
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/webdataset.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "cli/tool.hpp"
 #include "messages/forged_hdf5.hpp"
@@ -156,6 +159,7 @@ TEST_CASE("a pattern in a folder that is missing is not found, and the folder is
   const std::vector<std::function<void(const std::string&)>> sources{
       [](const std::string& path) { WebDatasetSource({.path = path + ".tar"}); },
       [](const std::string& path) { CsvSource({.path = path + ".csv"}); },
+      [](const std::string& path) { JsonLinesSource({.path = path + ".jsonl"}); },
       [](const std::string& path) { SlideSource({.files = path + ".svs"}); },
   };
   for (const auto& open : sources) {
@@ -164,6 +168,30 @@ TEST_CASE("a pattern in a folder that is missing is not found, and the folder is
     CHECK(error.code() == Errc::not_found);
     CHECK(mentions(error, in_folder(missing, folder)));
   }
+}
+
+TEST_CASE("messages: words and lines that are not what a field says") {
+  const TempFolder folder;
+  folder.write("t.csv", "label\ncat\ncow\n");
+  folder.write("t.jsonl", "{\"label\":\"cat\",\"n\":1}\n{\"label\":\"cow\",\"n\":1}\n{\"label\":\"cat\",\"n\":1.5}\n");
+  const ClassNames pets{"cat", "dog"};
+  const CsvSource table(
+      {.path = folder / "t.csv", .columns = {{.column = "label", .type = CsvType::classes, .classes = pets}}});
+  const JsonLinesSource lines({.path = folder / "t.jsonl",
+                               .fields = {{.member = "label", .type = JsonType::classes, .classes = pets},
+                                          {.member = "n", .dtype = DType::i64}}});
+  const std::string csv = error_of([&] { read_sample(table, 1); }).what();
+  CHECK(csv == in_folder("corrupt: line 3: column \"label\": \"cow\" is not one of its 2 classes: 0 cat, 1 dog (source "
+                         "csv, file DIR/t.csv, key t.csv:3, index 1, offset 10)",
+                         folder));
+  const std::string json = error_of([&] { read_sample(lines, 1); }).what();
+  CHECK(json ==
+        in_folder("corrupt: line 2: member \"label\": \"cow\" is not one of its 2 classes: 0 cat, 1 dog (source "
+                  "json, file DIR/t.jsonl, key t.jsonl:2, index 1, offset 31)",
+                  folder));
+  CHECK(mentions(error_of([&] { read_sample(lines, 2); }), "line 3: member \"n\": 1.5 is not a whole number"));
+  const Error both = error_of([] { split({.shares = {1, 1}, .part = 0, .all_but = 1}); });
+  CHECK(both.cause() == "`part` and `all_but` are both set; set the one that this pipeline needs");
 }
 
 TEST_CASE("tables with semicolons or tabs are read, and a delimiter that a table has not is told") {

@@ -16,6 +16,7 @@
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
+#include <penstock/sources/json_lines.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_cache.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
@@ -133,6 +134,13 @@ void write_csv(const std::string& file) {
   for (int i = 0; i < count; ++i) out << "k" << i << "," << i * 3 << "," << 0.25 * i << ",word" << i << "\n";
 }
 
+void write_json_lines(const std::string& file) {
+  std::ofstream out(file);
+  for (int i = 0; i < count; ++i)
+    out << "{\"id\":\"k" << i << "\",\"of\":{\"label\":\"" << (i % 2 == 0 ? "a" : "b\\n") << "\"},\"word\":\"\\u00e4"
+        << i << "\",\"x\":[[" << i << ",0.5]]}\n";
+}
+
 const StoreJob& store_job(const std::string& name) {
   for (const StoreJob& job : store_jobs())
     if (job.name == name) return job;
@@ -190,6 +198,16 @@ void add_sources(std::vector<MemoryJob>& jobs) {
       "csv", [](const std::string& data) { write_csv(data + "/t.csv"); },
       [](const std::string& data) {
         return from(Csv{.path = data + "/t.csv", .key = "id"}) | shuffle() | ragged("word") | four();
+      }));
+  jobs.push_back(reads(
+      "json", [](const std::string& data) { write_json_lines(data + "/t.jsonl"); },
+      [](const std::string& data) {
+        return from(JsonLines{.path = data + "/t.jsonl",
+                              .key = "id",
+                              .fields = {{.member = "of.label", .type = JsonType::classes, .field = "label"},
+                                         {.member = "word", .type = JsonType::text},
+                                         {.member = "x", .shape = {dynamic, 2}}}}) |
+               shuffle() | ragged("word") | ragged("x") | four();
       }));
   jobs.push_back(reads("HDF5, sequences", by("hdf5"), [](const std::string& data) {
     return from(Hdf5{.paths = {data + "/part-000000.h5", data + "/part-000001.h5", data + "/part-000002.h5"}}) |

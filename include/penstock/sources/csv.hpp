@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/class_names.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/extend/sample.hpp>
@@ -28,6 +29,11 @@ enum class CsvType : std::uint8_t {
   automatic,
   number,  ///< a scalar with the dtype `CsvColumn::dtype`
   text,    ///< u8[?], the cell's text without its quotes
+  /// i64[], the number of the class that the cell's word names. Spaces and tabs around a word are not part of it.
+  /// `CsvColumn::classes` lists the classes. Without a list, the classes are the different words in all files, in the
+  /// order of their bytes; missing cells are not classes. `Field::classes` has the names, so joins match classes by
+  /// name.
+  classes,
 };
 
 /// A column that becomes a field.
@@ -40,6 +46,9 @@ struct CsvColumn {
   /// number that a float would round (16777217 as f32) is an error of its record.
   DType dtype = DType::f32;
   std::string field = {};  ///< name of the field. Default (empty): the column's name
+  /// If `type` is `classes`: the names of the classes, number 0 first. A record with another word is a bad sample.
+  /// Default (empty): the words in the files.
+  ClassNames classes = {};
 };
 
 /// Columns that together become one field, a vector.
@@ -79,12 +88,17 @@ struct Csv {
   /// three, a comma separates cells.
   char delimiter = 0;
   bool header = true;  ///< whether the first line of every file names its columns
-  /// Cells that count as missing in columns of numbers. In columns of text, such a cell is text.
+  /// Cells that count as missing in columns of numbers, and in columns of classes if no class has that name. In columns
+  /// of text, such a cell is text.
   std::vector<std::string> missing_cells = {"", "NA"};
-  /// The number for missing cells. Default (none): a missing cell is an error of its record.
+  /// The number for missing cells of numbers. Default (none): a missing cell is an error of its record. A missing cell
+  /// of a column of classes is always an error.
   std::optional<double> missing_value = {};
   // Limits.
   std::size_t max_record_bytes = std::size_t{16} << 20;  ///< opening fails if a record is longer than this
+  /// Opening fails if a column of classes without a list has more different words than this, or more than 64 MiB of
+  /// them.
+  std::size_t max_classes = 100'000;
   // What changes only speed and memory.
   /// How records are read. With `FileAccess::read`, reading can also fail because a file was replaced after the source
   /// was opened.
@@ -99,7 +113,8 @@ class PENSTOCK_API CsvReader {
   /// @throws Error(corrupt), with the file, the key "file:line" (also if a column has the keys), the offset and the
   /// column's name, if
   /// - a cell is not a number of its dtype, or is a whole number that the dtype would round;
-  /// - a cell is missing, and `Csv::missing_value` is not set;
+  /// - a cell is missing, and `Csv::missing_value` is not set, or the column is one of classes;
+  /// - a word is not one of the classes of its column;
   /// - the record has more or fewer cells than the header.
   /// @throws Error(not_found) past the end; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
@@ -116,22 +131,26 @@ class PENSTOCK_API CsvReader {
 /// The records of text tables. Immutable; copies share the index. Any thread may use it.
 ///
 /// Opening reads the files once to find where records begin, and keeps 4 bytes of memory per record. If the type of a
-/// column is automatic, opening reads the files a second time. If all types are given, opening is about as fast as
-/// reading the files. Cells are parsed when they are read. The order of columns may differ between files. The files
-/// must not change while the source is open.
+/// column is automatic, or the records decide its classes, opening reads the files a second time. If all types are
+/// given, opening is about as fast as reading the files. Cells are parsed when they are read. The order of columns may
+/// differ between files. The files must not change while the source is open.
 class PENSTOCK_API CsvSource {
  public:
   /// Opens the files.
   /// @throws Error(not_found | io).
   /// @throws Error(corrupt), with the file and the line, if a quoted cell has no closing quote, or has text after its
   /// closing quote; also if a file is empty.
-  /// @throws Error(limit_exceeded) if a record is longer than `max_record_bytes`.
+  /// @throws Error(limit_exceeded) if a record is longer than `max_record_bytes`, or a column has more different words
+  /// than `max_classes`; the latter names the file and the line.
   /// @throws Error(unsupported) if a file is UTF-16.
   /// @throws Error(invalid_argument) if
   /// - a column does not exist, or exists twice;
   /// - two fields have the same name;
   /// - an option has a value that is not allowed, like a quote as `delimiter`, or a vector without columns;
-  /// - a column's type is automatic and there is no record.
+  /// - two classes of a column have the same name, a class has spaces around its name, or a column that is not of
+  ///   classes lists some;
+  /// - a column's type is automatic, or its words would be its classes, and there is no record;
+  /// - a column of classes without a list has only missing cells, or has more than 100 words, which all differ.
   explicit CsvSource(Csv options);
 
   /// Number of records in all files together.

@@ -129,13 +129,16 @@ PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});
 struct SplitOptions {
   /// Relative sizes of the parts.
   std::vector<double> shares = {0.9, 0.1};
-  /// Number of the part that this pipeline gets.
-  std::uint64_t part = 0;
+  /// Number of the part that this pipeline gets. Default: 0. It must not be set together with `all_but`.
+  std::optional<std::uint64_t> part = {};
+  /// Number of the part that is left out: this pipeline gets all other parts. In cross-validation, fold k trains on
+  /// `.all_but = k`, and is validated on `.part = k`. Default: one part is kept.
+  std::optional<std::uint64_t> all_but = {};
   /// What decides which part a record is in.
   enum class By : std::uint8_t {
     index,  ///< the record's position. Sizes are exact, and no memory is needed. Adding records makes a different split
     /// A hash of the record's key. A record stays in its part when other records are added or removed. Takes 8 bytes of
-    /// memory per record of the part, and one pass over the keys when the pipeline is built.
+    /// memory per record that is kept, and one pass over the keys when the pipeline is built.
     key,
     /// A hash of the name of the record's group, so that all records of a group are in one part. Groups are the
     /// source's own (slides, patients). If the source has no groups, the group's name is the key up to its last '/':
@@ -149,16 +152,16 @@ struct SplitOptions {
   /// Field of the source with one whole number or boolean per record. Each part gets its share of the records with each
   /// value. By index, this is exact to less than one record; by group, as near as whole groups allow (see `split`). Not
   /// allowed by key. Labels are read like those of `labels_of` when the stage joins a pipeline.
-  /// Memory by index: 24 bytes per record until the stage has joined, and 8 bytes per record of the part after that.
+  /// Memory by index: 24 bytes per record until the stage has joined, and 8 bytes per kept record after that.
   /// Memory by group: 16 bytes for each sequence of consecutive records of one group. Until the stage has joined, it
   /// takes 8 bytes per record, about 100 bytes per group, 24 bytes per sequence, and 24 bytes per value in a sequence.
   std::string stratify = {};
 };
-/// Keeps one of several parts. Each record is in exactly one part. Parts are the same in every epoch.
-/// Stands directly after the source. By index, it may also stand after orders that are the same in every epoch (take,
-/// skip, select, split, repeat). By key, by group and with `stratify`, records keep their order.
-/// By key and by group, parts have their shares on average. By group, `Pipeline::plan()` says how many groups the part
-/// has.
+/// Keeps one of several parts, or all except one. Each record is in exactly one part. Parts are the same in every
+/// epoch. With the same shares, salt and `by`, `.part = k` and `.all_but = k` together have each record once. Stands
+/// directly after the source. By index, it may also stand after orders that are the same in every epoch (take, skip,
+/// select, split, repeat). By key, by group and with `stratify`, records keep their order. By key and by group, parts
+/// have their shares on average. By group, `Pipeline::plan()` says how many groups are kept.
 ///
 /// By group with `stratify`, the split begins with the groups' hashes. Then groups are moved to other parts as long as
 /// that brings the parts nearer to their shares. Part p has n(p, v) of the N(v) records with value v, and should have
@@ -166,20 +169,19 @@ struct SplitOptions {
 /// not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are few groups, several splits are
 /// made, and the split with the least sum is used.
 /// So validation has its share of each class, and each patient is in only one part. If groups are large, or a class has
-/// few groups, see `Pipeline::plan()`: it says how many records the part has, and which value is farthest from its
-/// share.
+/// few groups, see `Pipeline::plan()`: it says how many records are kept, and which value is farthest from its share.
 /// The split depends on the shares, the salt, each group's name and each group's number of records of each value. It
 /// does not depend on the order of groups. When a group is added or removed, other groups may move to another part.
 /// @throws Error(invalid_argument) if
 /// - a share is negative or not finite, or all shares are 0;
-/// - there is no share number `part`;
+/// - there is no share number `part` or `all_but`, or both are set;
 /// - `stratify` is set for a split by key.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
 /// - the source is a stream;
 /// - it splits by key or by group, and stands after another order;
 /// - it splits by key, and the source has no keys;
 /// - it splits by group, and a record's key does not name a group;
-/// - it splits by group, and this part has a share above 0 but gets no group.
+/// - it splits by group, and what is kept has a share above 0 but gets no group.
 /// @throws With `stratify`, what `labels_of` throws.
 PENSTOCK_API Stage split(SplitOptions options);
 

@@ -156,12 +156,6 @@ char separator_of(std::string_view text) {
   return found.empty() ? ',' : found.front();
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::string with_point(std::string_view text) {
   std::string other(text);
   const std::size_t comma = other.find(',');

@@ -31,7 +31,11 @@ struct ParsedLines {
 /// Returns whether `c` is a space or a tab. These characters may surround a cell and are not part of it.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 /// Returns the text without spaces and tabs at its ends.
-std::string_view trimmed(std::string_view text) noexcept;
+inline std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 /// Returns the separator of a text's first line: a comma if the line has one outside of quotes, else a semicolon, else
 /// a tab. Returns a comma if the line has none of the three.

@@ -298,7 +298,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& command = *app.add_subcommand(
       "bench", "Runs a pipeline over a store and tells how fast it is, what it takes, and what bounds it.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV");
+  command.add_option("STORE", options->store,
+                     "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON");
   command.add_option("--stages", options->pipeline.stages, "What to run, see below")->capture_default_str();
   command.add_option("--seed", options->pipeline.seed, "Seed of the shuffle and of all random stages; default 0")
       ->check(whole_number());

@@ -106,7 +106,7 @@ void add_fields_option(CLI::App& command, std::vector<std::string>& fields) {
   command
       .add_option_function<std::string>(
           "--fields", take,
-          "Only these fields, like a,b, in this order; others of HDF5, CSV and tar are not even opened")
+          "Only these fields, like a,b, in this order; others of HDF5, CSV, JSON and tar are not even opened")
       ->type_name(names_type);
 }
 

@@ -319,7 +319,9 @@ void add_inspect(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+  command
+      .add_option("STORE", options->store,
+                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
       ->required();
   CLI::Option* const png =
       command.add_option("--png", options->sheet.file,

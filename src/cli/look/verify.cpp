@@ -322,7 +322,9 @@ void add_verify(CLI::App& app, Command& chosen) {
                                           "would call bad: what is damaged, larger than a loader's limits, or of a "
                                           "kind that nothing here decodes.\n"
                                           "Exit status 3 when there are some.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+  command
+      .add_option("STORE", options->store,
+                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
       ->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");

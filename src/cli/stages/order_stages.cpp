@@ -30,7 +30,8 @@ Stage make_bags(const Arguments& a) {
 Stage make_split(const Arguments& a) {
   SplitOptions options;
   options.shares = a.numbers("shares", options.shares);
-  options.part = a.count("part", options.part);
+  if (a.given("part")) options.part = a.count("part");
+  if (a.given("all_but")) options.all_but = a.count("all_but");
   using By = SplitOptions::By;
   options.by = std::array{By::index, By::key, By::group}[a.choice("by", {"index", "key", "group"})];
   options.salt = a.count("salt", options.salt);
@@ -57,7 +58,12 @@ std::vector<StageSyntax> order_stages() {
       {"bags", true, {{"size", "N", true}, {"min_size", "1"}, {"balance", "label"}, {"seed", "0"}}, make_bags},
       {"split",
        true,
-       {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}, {"stratify", "label"}},
+       {{"shares", "0.9,0.1"},
+        {"part", "0"},
+        {"by", "index|key|group"},
+        {"salt", "0"},
+        {"stratify", "label"},
+        {"all_but", "K"}},
        make_split},
   };
 }

@@ -141,7 +141,9 @@ void add_convert(CLI::App& app, Command& chosen) {
       "shards\n"
       "X-000000.tar into X-classes.txt). In tar shards '.' in the last part of a key becomes '_'. What the new\n"
       "store can't hold is told. A run that was stopped, or killed, is continued by the same command.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+  command
+      .add_option("STORE", options->store,
+                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
       ->required();
   add_out_options(command, options->out);
   add_seekable_option(command, options->writing);

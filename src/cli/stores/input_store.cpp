@@ -83,7 +83,8 @@ void require_fitting(const std::string& path, std::string_view kind, const Input
         fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
   };
   if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
-  if (!options.key.empty() && kind != "hdf5" && kind != "csv") refuse("--key-field", "HDF5 files and tables");
+  if (!options.key.empty() && kind != "hdf5" && kind != "csv" && kind != "json")
+    refuse("--key-field", "HDF5 files, tables and lines of JSON");
   if (*options.isolate_option != '\0' && kind != "hdf5") refuse(options.isolate_option, "HDF5 files");
   if (options.slides != nullptr && !options.slides->first_given().empty() && kind != "slide")
     refuse(options.slides->first_given(), "slides");
@@ -108,7 +109,7 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
 }
 
 const char* InputStore::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5", "slide"};  // in the order of OpenedStore
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "json", "hdf5", "slide"};  // in OpenedStore's order
   return kinds[source_.index()];
 }
 std::uint64_t InputStore::size() const {
@@ -157,6 +158,7 @@ std::vector<std::string> InputStore::notes() const {
   if (values_guessed_) return {guess()};
   if (const auto* const slides = std::get_if<SlideSource>(&source_)) return notes_of_slides(*slides);
   if (const auto* const table = std::get_if<CsvSource>(&source_)) return table->notes();
+  if (const auto* const lines = std::get_if<JsonLinesSource>(&source_)) return lines->notes();
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }

@@ -15,6 +15,7 @@
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/hdf5.hpp>
+#include <penstock/sources/json_lines.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/webdataset.hpp>
@@ -31,20 +32,22 @@ struct InputStoreOptions {
   /// option.
   const char* isolate_option = "";
   FileAccess access = FileAccess::map;  ///< how files are read
-  std::string key = {};                 ///< for HDF5 and tables: the dataset or column of keys; empty: the store's own
+  std::string key = {};                 ///< for HDF5, tables and JSON: what has the keys; empty: the store's own
   /// Names of the wanted fields, in this order; empty: all fields. Other fields are not opened, if the store allows
   /// that.
   std::vector<std::string> fields = {};
   const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or no flag given: see InputStore
 };
 
-using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source, SlideSource>;
+using OpenedStore =
+    std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, JsonLinesSource, Hdf5Source, SlideSource>;
 
 /// The store that the tool reads. It is an LMDB, a folder of files, tar shards of WebDataset, HDF5 files, whole-slide
-/// images, or text tables (by their names: *.csv, *.tsv, *.tab). The kind is found by looking at the path. If no flag
-/// says how slides are cut, each record is a square. Its side is the longer side of a tile in the first readable
-/// slide's file. If that side has more than 1024 pixels, or the file has no tiles, the side is that of `Slides`. Values
-/// of an LMDB from other software are read as the kind that most of them look like. Any thread.
+/// images, text tables (by their names: *.csv, *.tsv, *.tab), or lines of JSON (*.jsonl, *.ndjson). The kind is found
+/// by looking at the path. If no flag says how slides are cut, each record is a square. Its side is the longer side of
+/// a tile in the first readable slide's file. If that side has more than 1024 pixels, or the file has no tiles, the
+/// side is that of `Slides`. Values of an LMDB from other software are read as the kind that most of them look like.
+/// Any thread.
 class InputStore {
  public:
   /// @throws penstock::Error, and UsageError for options of a different kind of store or an unknown field.

@@ -52,10 +52,11 @@ LmdbSource open_lmdb(const Lmdb& options) {
   } catch (const Error& error) {
     if (const std::string name = fs::path(options.path).filename().string();
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
-      throw Error(
-          Errc::corrupt,
-          "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
-          "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...) or tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
+      throw Error(Errc::corrupt,
+                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
+                  "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab) or lines of JSON (*.jsonl, "
+                  "*.ndjson), "
+                  "or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     const bool cache = error.cause().starts_with("the store is a cache");
@@ -75,6 +76,8 @@ bool names_table(const std::string& path) {
   return has_ending(path, ".csv") || has_ending(path, ".tsv") || has_ending(path, ".tab");
 }
 
+bool names_json_lines(const std::string& path) { return has_ending(path, ".jsonl") || has_ending(path, ".ndjson"); }
+
 WebDatasetSource open_shards(const std::string& path, const InputStoreOptions& options) {
   const std::vector<std::string>& wanted = options.fields;
   WebDatasetSource all(WebDataset{.path = path, .access = options.access});
@@ -92,6 +95,18 @@ CsvSource open_table(const std::string& path, const InputStoreOptions& options) 
   std::vector<CsvColumn> columns;
   for (const std::string& name : options.fields) columns.push_back({.column = name});
   return CsvSource({.path = path, .key = options.key, .columns = std::move(columns), .access = options.access});
+}
+
+JsonLinesSource open_json_lines(const std::string& path, const InputStoreOptions& options) {
+  const JsonLinesSource all({.path = path, .key = options.key, .access = options.access});
+  if (options.fields.empty()) return all;
+  std::vector<JsonField> fields;
+  for (const std::string& name : options.fields) {
+    const auto found = std::ranges::find(all.fields(), name, &JsonField::member);
+    if (found == all.fields().end()) refuse_field(name, all.schema());
+    fields.push_back(*found);
+  }
+  return JsonLinesSource({.path = path, .key = options.key, .fields = std::move(fields), .access = options.access});
 }
 
 bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
@@ -224,6 +239,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status))
     throw Error(Errc::invalid_argument, "it is neither a file nor a folder; name a store").with_file(path);
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
+  if (names_json_lines(path) && !fs::is_directory(status)) return open_json_lines(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (names_list(path)) {
     const std::string form = form_of_list(path);

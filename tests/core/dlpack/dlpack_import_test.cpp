@@ -319,4 +319,61 @@ TEST_CASE("rows of a tensor of DLPack are records that live as long as anything 
   CHECK(producer.ended == 1);
 }
 
+TEST_CASE("values and offsets of DLPack are records of their own lengths, and both are ended once") {
+  Versioned values;
+  values.shape = {6, 2, 2};
+  std::vector<std::int64_t> numbers{0, 1, 1, 6};
+  const auto offer_numbers = [&numbers](Versioned& offsets) {
+    offsets.managed.tensor.data = numbers.data();
+    offsets.managed.tensor.dtype = dl::to_data_type(ps::DType::i64);
+    offsets.managed.tensor.ndim = 1;
+    offsets.shape = {static_cast<std::int64_t>(numbers.size())};
+  };
+  Versioned offsets;
+  offer_numbers(offsets);
+  {
+    std::optional<ps::Memory> memory(std::in_place);
+    memory->add_ragged("x", dl::Tensor(values.get()), dl::Tensor(offsets.get()));
+    CHECK(memory->schema().to_string() == "{x: f32[?, 2, 2]}");
+    const ps::Memory copy = *memory;
+    memory.reset();
+    REQUIRE(copy.size() == 3);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const ps::OwnedSample sample = ps::read_sample(copy, i);
+      REQUIRE(sample["x"].shape[0] == numbers[i + 1] - numbers[i]);
+      for (std::int64_t k = 0; k < 4 * sample["x"].shape[0]; ++k)
+        CHECK(sample["x"].as<float, 3>()(k / 4, k / 2 % 2, k % 2) == static_cast<float>(4 * numbers[i] + k));
+    }
+    CHECK(values.ended + offsets.ended == 0);
+  }
+  CHECK(values.ended == 1);
+  CHECK(offsets.ended == 1);
+
+  const auto cause = [&](const std::function<void(Versioned&, Versioned&)>& change) {
+    Versioned of_values, of_offsets;
+    of_values.shape = {6, 2, 2};
+    offer_numbers(of_offsets);
+    change(of_values, of_offsets);
+    const auto error =
+        error_of([&] { ps::Memory().add_ragged("x", dl::Tensor(of_values.get()), dl::Tensor(of_offsets.get())); });
+    REQUIRE(error);
+    CHECK(of_values.ended == 1);
+    CHECK(of_offsets.ended == 1);
+    return std::string(error->cause());
+  };
+  CHECK(cause([](Versioned& of_values, Versioned&) {
+          of_values.shape = {5, 2, 2};
+        }) == "offset 3 of field \"x\" is 6; it must be the number of elements, which is 5");
+  CHECK(cause([](Versioned&, Versioned& ends) { ends.managed.tensor.dtype = dl::to_data_type(ps::DType::f64); }) ==
+        "the offsets of field \"x\" are f64[4]; they must be i64 [N + 1]");
+  CHECK(cause([](Versioned&, Versioned& ends) {
+          ends.managed.tensor.ndim = 2;
+          ends.shape = {2, 2};
+        }) == "the offsets of field \"x\" are i64[2, 2]; they must be i64 [N + 1]");
+  CHECK(cause([](Versioned& of_values, Versioned&) {
+          of_values.managed.tensor.ndim = 0;
+          of_values.shape = {};
+        }) == "field \"x\" is one number; its first dimension counts elements");
+}
+
 }  // namespace PENSTOCK_TEST_FILE

@@ -156,6 +156,8 @@ TEST_CASE("a split by group takes memory for runs, not for records") {
                             ps::take(~std::uint64_t{0} / 2);
   CHECK(part.size() % (std::uint64_t{1} << 40) == (std::uint64_t{1} << 40) - 7);
   CHECK(has(part.plan(), "of 1000 groups"));
+  const ps::Pipeline rest = ps::from(source) | ps::split({.shares = {0.5, 0.5}, .all_but = 0, .by = by_group});
+  CHECK(rest.size() + (part.size() + 7) == source.count);
   const ps::Pipeline blocks = part | ps::shuffle({.blocks = true, .block_size = std::uint64_t{1} << 36});
   std::vector<std::uint64_t> some(5000);
   for (const ps::Pipeline& p : {part, blocks}) {

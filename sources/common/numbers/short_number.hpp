@@ -12,7 +12,7 @@
 
 /// Fast parsing of numbers that have at most eight characters besides a sign, as most numbers do. Nine bytes from a
 /// cell's beginning on must be readable, even if the cell is shorter.
-namespace penstock::csv {
+namespace penstock::common {
 
 inline constexpr std::size_t max_short_bytes = 8;
 
@@ -110,4 +110,4 @@ template <std::integral T>
   return true;
 }
 
-}  // namespace penstock::csv
+}  // namespace penstock::common

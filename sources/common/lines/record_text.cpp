@@ -6,20 +6,20 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock {
+namespace penstock::common {
 
-std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Location location) {
-  const csv::RecordIndex& index = store.indices[location.file];
+std::string_view RecordText::read(const RecordFiles& files, RecordFiles::Location location) {
+  const LineIndex& index = *files.indices_[location.file];
   const std::uint64_t begin = index.begins[location.record];
   const std::size_t bytes = index.bytes(location.record);
-  if (store.options.access == FileAccess::map) {
-    const std::string_view all = store.maps[location.file].text();
-    if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
+  if (!files.maps_.empty()) {
+    const std::string_view all = files.maps_[location.file].text();
+    if (all.size() - begin >= bytes + slack) return all.substr(begin, bytes);
     std::memcpy(buffer_for(bytes), all.data() + begin, bytes);
   } else {
     if (!file_ || open_file_ != location.file) {
       file_.reset();
-      auto opened = std::make_unique<csv::InputFile>(store.files[location.file]);
+      auto opened = std::make_unique<InputFile>(files.files_[location.file], files.source_);
       opened->require(index.mark);
       file_ = std::move(opened);
       open_file_ = location.file;
@@ -33,9 +33,9 @@ std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Location l
   return {buffer_.data(), bytes};
 }
 
-char* CsvSource::Impl::RecordText::buffer_for(std::size_t bytes) {
-  if (buffer_.size() < bytes + csv::CellScanner::slack) buffer_.resize(bytes + csv::CellScanner::slack);
+char* RecordText::buffer_for(std::size_t bytes) {
+  if (buffer_.size() < bytes + slack) buffer_.resize(bytes + slack);
   return buffer_.data();
 }
 
-}  // namespace penstock
+}  // namespace penstock::common

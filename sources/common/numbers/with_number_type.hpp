@@ -5,10 +5,10 @@
 
 #include <penstock/dtype.hpp>
 
-namespace penstock::csv {
+namespace penstock::common {
 
 /// Calls `f` with a value of the C++ type of `dtype`, and returns the result of `f`. Returns `otherwise` for f16 and
-/// bf16, which tables don't use.
+/// bf16, which texts don't have.
 template <class F, class Result>
 Result with_number_type(DType dtype, Result otherwise, F f) {
   switch (dtype) {
@@ -41,4 +41,4 @@ Result with_number_type(DType dtype, Result otherwise, F f) {
   return otherwise;
 }
 
-}  // namespace penstock::csv
+}  // namespace penstock::common

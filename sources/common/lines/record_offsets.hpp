@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace penstock::csv {
+namespace penstock::common {
 
 /// Ascending offsets in a file, which take 4 bytes each.
 class RecordOffsets {
@@ -41,4 +41,4 @@ class RecordOffsets {
   std::vector<Step> steps_;
 };
 
-}  // namespace penstock::csv
+}  // namespace penstock::common

@@ -10,9 +10,10 @@
 #include <system_error>
 #include <type_traits>
 
+#include "common/tables/text_lines.hpp"
 #include "with_number_type.hpp"
 
-namespace penstock::csv {
+namespace penstock::common {
 
 namespace {
 
@@ -72,13 +73,6 @@ bool store(double value, std::byte* to) noexcept {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view cell) noexcept {
-  const auto space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!cell.empty() && space(cell.front())) cell.remove_prefix(1);
-  while (!cell.empty() && space(cell.back())) cell.remove_suffix(1);
-  return cell;
-}
-
 NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noexcept {
   std::string_view text = trimmed(cell);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -114,4 +108,4 @@ std::string_view describe_number(DType dtype) noexcept {
   }
 }
 
-}  // namespace penstock::csv
+}  // namespace penstock::common

@@ -10,7 +10,7 @@
 
 #include "common/file_map.hpp"
 
-namespace penstock::csv {
+namespace penstock::common {
 
 /// Identifies a file, together with the size that it had when it was opened.
 struct FileMark {
@@ -23,8 +23,9 @@ struct FileMark {
 /// A regular file, open for reading.
 class InputFile {
  public:
-  /// @throws Error(not_found | io), with the file.
-  explicit InputFile(const std::string& path);
+  /// `source`: the source's name for errors, which must outlive the object. @throws Error(not_found | io), with the
+  /// file.
+  InputFile(const std::string& path, std::string_view source);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
@@ -38,23 +39,24 @@ class InputFile {
 
  private:
   std::string path_;
+  std::string_view source_;
   int descriptor_ = -1;
   FileMark mark_;
 };
 
-/// A table mapped into memory.
-class TableMap {
+/// A text file mapped into memory.
+class TextMap {
  public:
   /// @throws Error(not_found | io); Error(io) also if the file is not the one that `mark` identifies, or has another
   /// size.
-  TableMap(const std::string& path, const FileMark& mark);
+  TextMap(const std::string& path, const FileMark& mark, std::string_view source);
 
   std::string_view text() const noexcept {
     return {reinterpret_cast<const char*>(map_.bytes().data()), map_.bytes().size()};
   }
 
  private:
-  common::FileMap map_;
+  FileMap map_;
 };
 
-}  // namespace penstock::csv
+}  // namespace penstock::common

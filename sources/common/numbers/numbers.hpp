@@ -8,7 +8,7 @@
 
 #include <penstock/dtype.hpp>
 
-namespace penstock::csv {
+namespace penstock::common {
 
 enum class NumberFault : std::uint8_t {
   none,
@@ -16,9 +16,6 @@ enum class NumberFault : std::uint8_t {
   out_of_range,
   rounded,  ///< a whole number that the float can't hold
 };
-
-/// Returns the cell without surrounding spaces and tabs.
-std::string_view trimmed(std::string_view cell) noexcept;
 
 /// Writes the number in `cell` as `dtype`, which must not be f16 or bf16. Only spaces and tabs may surround the number.
 /// Returns what is wrong with the cell, or `none`.
@@ -34,4 +31,4 @@ std::string whole_number_types(std::string_view cell);
 /// Describes a number that `dtype` can hold, for example "a whole number".
 std::string_view describe_number(DType dtype) noexcept;
 
-}  // namespace penstock::csv
+}  // namespace penstock::common
