@@ -29,6 +29,7 @@
 #include <penstock/stages/flat_map.hpp>
 #include <penstock/stages/image_fields.hpp>
 #include <penstock/stages/map.hpp>
+#include <penstock/stages/map_batches.hpp>
 #include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 #include <penstock/stages/stage.hpp>

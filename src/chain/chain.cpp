@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 
@@ -59,8 +60,11 @@ Chain::Chain(std::shared_ptr<const PipelineData> data, const std::string& name)
   if (!layout_) return;
   BatchSpec of_rank = *data_->batch;
   of_rank.rows = max_rows_of_rank(*data_);
-  bounds_.emplace(data_->sample(), of_rank, data_->groups.get());
-  for (const RowField& field : layout_->fields())
+  const Schema made = data_->made();
+  const auto hidden = static_cast<std::ptrdiff_t>(made.size() - data_->sample().size());
+  bounds_.emplace(Schema(std::vector<Field>(made.begin(), made.end() - hidden)), of_rank, data_->groups.get());
+  const RowLayout layout_of_made(made);
+  for (const RowField& field : layout_of_made.fields())
     row_bytes_.push_back(field.kind == RowField::Kind::dense ? field.row_bytes : 0);
 }
 
@@ -118,8 +122,9 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
 // Copies each value that is not in its row yet to the row. Dense fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (row_bytes_[i] == 0) continue;
     const std::byte* const value = run.value(i);
-    if (value == rows[i] || row_bytes_[i] == 0) continue;
+    if (value == rows[i]) continue;
     std::memcpy(rows[i], value, row_bytes_[i]);
     run.copied_bytes += row_bytes_[i];
   }

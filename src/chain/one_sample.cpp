@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/pipeline.hpp>
@@ -20,6 +21,8 @@ namespace {
 // exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));
+  const Schema& after = data.sample();  // without what map_batches adds
+  const Schema schema(std::vector<Field>(after.begin(), after.end() - static_cast<std::ptrdiff_t>(data.added())));
   ChainRun run(chain, ~std::size_t{0}, open_reader(*data.source));
   ChainRun* at_work = &run;
   bool kept = false;
@@ -37,7 +40,7 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
         kept = chain.run(run, place, index, {});
       }
     }
-    for (std::size_t slot = 0; kept && slot < data.sample().size(); ++slot) run.value(slot);
+    for (std::size_t slot = 0; kept && slot < schema.size(); ++slot) run.value(slot);
   } catch (...) {
     throw chain.describe_failure(*at_work, index);
   }
@@ -46,9 +49,9 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
                                      std::to_string(place.child) +
                                      " is left out by a filter, or there are fewer children")
         .with_index(index);
-  OwnedSample out(data.sample());
+  OwnedSample out(schema);
   SampleBuilder builder = out.builder();
-  for (std::size_t slot = 0; slot < data.sample().size(); ++slot)
+  for (std::size_t slot = 0; slot < schema.size(); ++slot)
     builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
   out.keep();
   return out;

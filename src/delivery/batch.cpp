@@ -2,7 +2,6 @@
 #include <penstock/batch.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -31,29 +30,8 @@ const Schema& Batch::schema() const { return need(lease_).schema(); }
 
 TensorView Batch::operator[](std::string_view field) const {
   const detail::runtime::Lease& lease = need(lease_);
-  const Schema& schema = lease.schema();
-  const std::size_t slot = schema.slot(field);
-  std::array<std::int64_t, Shape::max_rank + 1> dims{};
-  const Shape& row = schema[slot].shape;
-  dims[0] = static_cast<std::int64_t>(size());
-  for (std::size_t i = 0; i < row.rank(); ++i) dims[i + 1] = row[i];
-  const detail::RowField& how = lease.layout().row()[slot];
-  std::byte* data = nullptr;
-  switch (how.kind) {
-    case detail::RowField::Kind::ragged:
-      throw Error(Errc::unsupported, "the rows of field \"" + std::string(field) +
-                                         "\" are of differing sizes and no one tensor; use batch.ragged(field)");
-    case detail::RowField::Kind::longest:
-      data = lease.layout().padded(lease.info(), slot).data;
-      dims[1] = lease.layout().padded(lease.info(), slot).longest;
-      break;
-    case detail::RowField::Kind::padded:
-      dims[1] = how.to;
-      [[fallthrough]];
-    case detail::RowField::Kind::dense:
-      data = lease.layout().address(lease.fields(), slot, 0);
-  }
-  return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
+  const std::size_t slot = lease.schema().slot(field);
+  return lease.layout().tensor(lease.info(), lease.fields(), slot, lease.schema()[slot]);
 }
 
 namespace {
@@ -74,12 +52,7 @@ std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view fiel
 RaggedRows Batch::ragged(std::string_view field) const {
   const detail::runtime::Lease& lease = need(lease_);
   const std::size_t slot = made_slot(lease, field);
-  const detail::runtime::BatchLayout& layout = lease.made_layout();
-  if (layout.row()[slot].kind != detail::RowField::Kind::ragged)
-    throw Error(Errc::unsupported,
-                "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
-  return {lease.data().schema[slot].name, lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot),
-          layout.lengths(lease.info(), slot)};
+  return lease.made_layout().ragged(lease.info(), slot, lease.data().schema[slot]);
 }
 
 PackedTensor Batch::packed(std::string_view field) const {
@@ -96,11 +69,7 @@ PackedTensor Batch::packed(std::string_view field) const {
 std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
   const detail::runtime::Lease& lease = need(lease_);
   const std::size_t slot = made_slot(lease, field);
-  if (lease.made_layout().row()[slot].kind == detail::RowField::Kind::dense)
-    throw Error(Errc::unsupported, "field \"" + std::string(field) +
-                                       "\" is neither ragged nor padded: its rows are all " +
-                                       lease.data().schema[slot].shape.to_string());
-  return lease.made_layout().lengths(lease.info(), slot);
+  return lease.made_layout().lengths(lease.info(), slot, lease.data().schema[slot]);
 }
 
 Device Batch::device() const { return need(lease_).device(); }

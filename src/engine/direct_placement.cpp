@@ -184,8 +184,9 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
   run.runner.blocked = times_blocked();
-  // Counts several rows of a batch together. Counting each row alone would cost more, because the count is in memory
-  // that all runners share.
+  // Counts several rows of a batch together. (With `map_batches`, counts before it takes the next tickets. Otherwise
+  // their samples might wait until a function ends.) Counting each row alone would cost more, because the count is in
+  // memory that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
@@ -216,6 +217,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
     }
     if (!make_samples(run, *buffer, tickets)) return false;
     made += static_cast<std::uint32_t>(tickets.count);
+    if (!data_.batch_maps.empty()) count();
     if (turn.over()) {
       count();
       return true;

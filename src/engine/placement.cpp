@@ -37,10 +37,8 @@ std::unique_ptr<ChainRun> Placement::open_run() {
   return run;
 }
 
-void Placement::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
-  const BatchRing::FinishResult finished = ring_.finish(buffer, parts);
-  if (finished == BatchRing::FinishResult::no) return;
-  if (finished == BatchRing::FinishResult::discarded) {
+void Placement::publish(BatchBuffer& buffer) noexcept {
+  if (ring_.publish(buffer) == BatchRing::FinishResult::discarded) {
     Lock lock(monitor_.mutex);
     ring_.release(buffer);
     return admit(lock);

@@ -89,7 +89,11 @@ class Placement : public PoolWork {
 
  protected:
   /// Notes that `parts` more parts of the batch are done. Any runner and the consumer may call this.
-  void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
+  void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+    if (BatchRing::count_down(buffer, parts)) publish(buffer);
+  }
+  /// Makes a batch ready whose parts are all done. May call functions of `map_batches`.
+  void publish(BatchBuffer& buffer) noexcept;
   LeasesExhausted leases_exhausted() const;
   /// Returns why a runner has nothing to do; none if nothing will be issued any more. Called under the mutex.
   virtual std::optional<Idle> why_idle() noexcept = 0;

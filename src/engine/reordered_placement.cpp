@@ -22,8 +22,11 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
   reordered_ =
       std::make_unique<ReorderedWork>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_line_);
   ends_.reserve(ring_.most());
+  closed_.reserve(ring_.most());
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
+  if (!data_.batch_maps.empty())
+    for (const auto& buffer : ring_.all()) buffer->draw_places.resize(rows_);
 }
 
 void ReorderedPlacement::begin(const Cursor& cursor, const QuotaCount& count) {
@@ -105,7 +108,24 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
     queue_.admit(buffer);
     note_idle();
   }
-  finish(buffer, parts);
+  if (data_.batch_maps.empty()) return finish(buffer, parts);
+  if (!BatchRing::count_down(buffer, parts)) return;
+  // No other runner can retire now, so functions of `map_batches` must not run here.
+  const std::lock_guard lock(closed_mutex_);
+  closed_.push_back(&buffer);
+}
+
+void ReorderedPlacement::publish_closed() noexcept {
+  while (!data_.batch_maps.empty()) {
+    BatchBuffer* buffer = nullptr;
+    {
+      const std::lock_guard lock(closed_mutex_);
+      if (closed_.empty()) return;
+      buffer = closed_.front();
+      closed_.erase(closed_.begin());
+    }
+    publish(*buffer);
+  }
 }
 
 void ReorderedPlacement::discard_batch(BatchBuffer& buffer) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   BatchBuffer* open_batch() noexcept override;
   void close_batch(BatchBuffer& buffer) noexcept override;
   void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept override { finish(buffer, rows); }
+  void publish_closed() noexcept override;
   void discard_batch(BatchBuffer& buffer) noexcept override;
   bool has_room_for_end() noexcept override;
   void end_epoch(EpochEnd end) noexcept override;
@@ -52,7 +54,9 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
   std::unique_ptr<ReorderedWork> reordered_;
-  std::vector<EpochEnd> ends_;  // oldest first; at most as many as the ring's depth. Guarded by the mutex
+  std::mutex closed_mutex_;
+  std::vector<BatchBuffer*> closed_;  // batches that `publish_closed` publishes. Guarded by `closed_mutex_`
+  std::vector<EpochEnd> ends_;        // oldest first; at most as many as the ring's depth. Guarded by the mutex
 };
 
 }  // namespace penstock::detail::runtime

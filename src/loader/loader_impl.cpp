@@ -34,6 +34,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   epoch_facts_.reordered = data.reordered();
   epoch_facts_.endless = data.fixed_steps() != 0;
   detail::runtime::check_steps(data);
+  detail::runtime::check_neighbours(data, devices_);
   epoch_facts_.empty = epoch_facts_.reordered ? data.size == 0 : epoch_facts_.steps == 0;
   const detail::runtime::MemoryRequest request =
       detail::runtime::memory_request(data, options_, executor_->threads(), devices_);

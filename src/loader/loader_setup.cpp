@@ -12,6 +12,7 @@
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
 #include "join/branches.hpp"
+#include "pipeline/batch_positions.hpp"
 #include "pipeline/no_batch.hpp"
 #include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
@@ -95,6 +96,33 @@ void check_steps(const PipelineData& data) {
         .with_stage("batch")
         .with_source(data.source->name())
         .with_file(data.source->file());
+}
+
+void check_neighbours(const PipelineData& data, const DeviceModels& devices) {
+  const std::string* const stage = data.mixing_device_stage();
+  if (stage == nullptr || devices.size() < 2) return;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Errc::unsupported,
+                "it mixes each row with its neighbour, so each device needs an even number of rows of every batch; " +
+                    why + "; make the rows that this rank has of a batch a multiple of " +
+                    std::to_string(2 * devices.size()) + ", and drop or pad the last batch (Tail::drop, Tail::pad)")
+        .with_stage(*stage);
+  };
+  const auto check = [&](std::uint64_t rows, const char* which) {
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      if (const std::uint64_t part =
+              balanced_share(rows, {.rank = static_cast<int>(d), .world = static_cast<int>(devices.size())}).count;
+          part % 2 != 0)
+        refuse("of the " + std::to_string(rows) + " rows of " + which + ", " + to_string(devices[d]->device()) +
+               " gets " + std::to_string(part));
+  };
+  if (data.bounded) refuse("batches that end by the sizes or groups of samples may have any number of rows");
+  check(max_rows_of_rank(data), "a batch");
+  if (data.batch->options.tail != Tail::keep || data.fixed_steps() != 0) return;
+  if (data.reordered()) refuse("the last batch of an epoch may have any number of rows");
+  const std::uint64_t last = data.steps() - 1;
+  check(BatchPositions(data).rank_rows({.number = last, .position = last * data.batch->rows}).rows,
+        "the last batch of an epoch");
 }
 
 Executor own_executor(const LoaderOptions& options) {

@@ -20,6 +20,10 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
 /// are no samples, or if no batch can ever be delivered.
 void check_steps(const PipelineData& data);
 
+/// Checks that each device gets an even number of rows of every batch, if a stage mixes neighbouring rows.
+/// @throws Error(unsupported) if not.
+void check_neighbours(const PipelineData& data, const DeviceModels& devices);
+
 /// Creates the threads of a loader that has no shared executor. @throws like `Executor`.
 Executor own_executor(const LoaderOptions& options);
 

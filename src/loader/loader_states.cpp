@@ -68,6 +68,15 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
 void Loader::Impl::refuse(const State& s, const std::string& text) const {
   const detail::PipelineFacts facts = detail::facts_of(pipeline_.data());
   const std::string differs = facts.what_differs(text), parts = facts.aspects_that_differ(s.fingerprint);
+  if (const auto ranks = facts.ranks_of(s.fingerprint)) {
+    const auto counted = [](std::uint64_t n) { return std::to_string(n) + (n == 1 ? " rank" : " ranks"); };
+    throw Error(Errc::state_mismatch,
+                "the state was saved on " + counted(*ranks) + ", and this loader is one of " +
+                    counted(static_cast<std::uint64_t>(pipeline_.data().rank_value().world)) + "; " +
+                    *pipeline_.data().mixing_stage() +
+                    " sees the rows of one rank, so batches depend on the number of ranks: go on with as many ranks, "
+                    "or begin anew");
+  }
   std::string cause = "the state belongs to another pipeline";
   if (!differs.empty())
     cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";

@@ -40,6 +40,12 @@ void add_device_stage(PipelineData& data, BoundStage stage) {
   const Schema sample = data.sample();
   data.device_stages.push_back(std::move(stage));
   data.device = make_device_program(sample, data.device_stages);
+  if (!data.batch_maps.empty() && data.device->decodes())
+    throw Error(Errc::invalid_argument,
+                "runners open and decode images before a batch is complete, so no decoder "
+                "stands after " +
+                    data.batch_maps.back().stage.label + "; put the decoder before batch")
+        .with_stage(data.device_stages.back().label);
   for (const DeviceStep& step : data.device->steps)
     for (std::size_t i = 0; i < step.out.size(); ++i)
       if (step.made[i] && step.model != nullptr)

@@ -155,6 +155,13 @@ void PipelineBuilder::add_device_stage(const std::string& name, const std::strin
   detail::add_device_stage(data_, bound(name, label, std::move(options), version, std::move(out)));
 }
 
+void PipelineBuilder::add_batch_map(const std::string& name, std::string options, std::uint64_t version, Schema out,
+                                    BoundBatchMap map) {
+  map.stage = bound(name, name, std::move(options), version, std::move(out));
+  data_.schema = map.stage.out;
+  data_.batch_maps.push_back(std::move(map));
+}
+
 void PipelineBuilder::add_stage_anywhere(const std::string& name, const std::string& label, std::string options,
                                          std::uint64_t version, Schema out) {
   if (data_.batch)
@@ -171,7 +178,7 @@ void PipelineBuilder::keep_fields(const std::string& name, std::string names, Sc
 void PipelineBuilder::refuse_after_batch(const std::string& stage) const {
   if (data_.batch)
     throw Error(Errc::invalid_argument,
-                "per-sample stages and orders stand before batch; after it stand decoders, image stages, "
+                "per-sample stages and orders stand before batch; after it stand map_batches, decoders, image stages, "
                 "changes of colour, and device stages")
         .with_stage(stage);
 }

@@ -58,6 +58,9 @@ class PipelineBuilder {
   /// Adds a stage after `batch`.
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                         Schema out);
+  /// Adds a stage that works on whole batches on the host. `stage.out` becomes the schema of a row.
+  void add_batch_map(const std::string& name, std::string options, std::uint64_t version, Schema out,
+                     BoundBatchMap map);
   /// Adds a stage that may be on either side of `batch`.
   void add_stage_anywhere(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                           Schema out);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/batch_map_model.hpp>
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/cache.hpp>
 #include <penstock/pipeline.hpp>
@@ -33,6 +34,14 @@ struct BoundCache {
   std::shared_ptr<const LazyCache> opened;
 };
 
+/// A stage of `map_batches`.
+struct BoundBatchMap {
+  BoundStage stage;
+  std::shared_ptr<const BatchMapModel> model;
+  bool on_caller = false;  ///< the thread that takes a batch calls the function, not a runner
+  std::size_t adds = 0;    ///< number of fields that the stage adds; they are the last fields of `stage.out`
+};
+
 /// What a Pipeline holds: the settings of its stages, in their order.
 struct PipelineData {
   std::shared_ptr<const SourceModel> source;
@@ -44,7 +53,8 @@ struct PipelineData {
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
   Schema schema;                                ///< fields of a row; if there is a `device`, its hidden fields follow
-  std::vector<BoundStage> device_stages;        ///< stages after `batch`
+  std::vector<BoundBatchMap> batch_maps;        ///< stages after `batch` that work on whole batches on the host
+  std::vector<BoundStage> device_stages;        ///< stages after `batch` that may run on a device
   std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null if there are none
   std::uint64_t size = 0;                       ///< positions per epoch; `unknown_size` for a stream
   std::uint64_t stream_window = 0;  ///< a stream is shuffled inside runs of this many records; 0 means no shuffle
@@ -76,6 +86,20 @@ struct PipelineData {
   /// Return the schema of a row after the stages before `batch`, and the schema of a delivered row.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }
   const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
+
+  /// Returns how many of the last fields of `sample()` are added by `map_batches`. Runners don't make these fields.
+  std::size_t added() const noexcept {
+    std::size_t fields = 0;
+    for (const BoundBatchMap& map : batch_maps) fields += map.adds;
+    return fields;
+  }
+  /// Returns `schema`, with empty values in the fields that `map_batches` adds: what runners make of a sample.
+  Schema made() const;
+  /// Returns the label of a stage after `batch` whose results depend on other rows of this rank, and so on the number
+  /// of ranks; null if there is none.
+  const std::string* mixing_stage() const;
+  /// Returns the same of the stages that may run on a device.
+  const std::string* mixing_device_stage() const;
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
   /// Returns the order of samples, which must not outlive this object.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <penstock/extend/system_error.hpp>
@@ -31,6 +32,13 @@ class FactList {
       std::ranges::replace_if(
           *text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
     out_.facts.push_back({std::move(name), std::move(words)});
+  }
+  /// Adds the number of ranks, last, so that `PipelineFacts::ranks_of` can try other numbers.
+  void add_ranks(const Rank& rank, const std::string& stage) {
+    add_text("ranks");
+    out_.before_ranks = {out_.fingerprint, out_.aspects[aspect_]};
+    add(static_cast<std::uint64_t>(rank.world));
+    say("number of ranks", std::to_string(rank.world) + ", as " + stage + " sees the rows of one rank");
   }
   PipelineFacts take() { return std::move(out_); }
 
@@ -215,6 +223,11 @@ PipelineFacts facts_of(const PipelineData& data) {
   if (data.device)
     for (const DeviceStep& step : data.device->steps)
       for (const bool made : step.made) list.add(made ? 1 : 0);
+  for (const BoundBatchMap& map : data.batch_maps) {
+    list.add_text("map of batches");
+    add_stage(list, map.stage);
+    list.say("stage " + map.stage.label + " on batches", words_of(map.stage));
+  }
   for (const BoundStage& stage : data.device_stages) {
     list.add_text("after batch");
     add_stage(list, stage);
@@ -230,6 +243,7 @@ PipelineFacts facts_of(const PipelineData& data) {
     list.say("bucket", data.bucket->field + ", window " + std::to_string(data.bucket->options.window));
   }
   add_policies(list, data);
+  if (const std::string* const stage = data.mixing_stage()) list.add_ranks(data.rank_value(), *stage);
   return list.take();
 }
 
@@ -268,6 +282,19 @@ std::string PipelineFacts::aspects_that_differ(std::uint64_t of_another) const {
   for (std::size_t i = 0; i < found.size(); ++i)
     text += (i == 0 ? "" : i + 1 < found.size() ? ", " : " and ") + std::string(found[i]);
   return text;
+}
+
+std::optional<std::uint64_t> PipelineFacts::ranks_of(std::uint64_t of_another) const {
+  constexpr std::uint64_t most = 1u << 16;
+  if (!before_ranks) return std::nullopt;
+  PipelineFacts other;
+  other.aspects = aspects;
+  for (std::uint64_t ranks = 1; ranks <= most; ++ranks) {
+    other.fingerprint = hash_mix(before_ranks->fingerprint, ranks);
+    other.aspects[rest] = hash_mix(before_ranks->aspect, ranks);
+    if (other.of_state() == of_another) return ranks;
+  }
+  return std::nullopt;
 }
 
 std::string PipelineFacts::text() const { return std::string(facts_begin) + lines_of(facts); }

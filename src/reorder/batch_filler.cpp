@@ -47,6 +47,10 @@ std::uint64_t BatchFiller::put(const FilledRow& from) noexcept {
   batch_->indices[row] = from.index;
   batch_->mask[row] = from.masked ? 0 : 1;
   if (!batch_->places.empty()) batch_->places[row] = from.place;
+  if (!batch_->draw_places.empty()) {
+    batch_->draw_places[row] = from.draw_place;
+    batch_->draw_places[row].attempt = 0;  // a stand-in has the place of the sample that it replaces
+  }
   return row;
 }
 

@@ -8,6 +8,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/stages/batch.hpp>
+#include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
@@ -29,8 +30,12 @@ class BatchOutlet {
   /// Returns a buffer to fill. The caller must set the members of the buffer's BatchInfo. Returns null and sets
   /// `stalled` if no buffer is free.
   virtual BatchBuffer* open_batch() noexcept = 0;
-  /// Takes a batch that gets no further rows. The batch becomes ready when all its rows are copied.
+  /// Takes a batch that gets no further rows. The batch becomes ready when all its rows are copied, and after
+  /// `publish_closed`.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
+  /// Makes closed batches ready whose rows are all copied. Call after `close_batch`, when other runners may retire
+  /// again. May call functions of `map_batches`. Any runner may call this.
+  virtual void publish_closed() noexcept {}
   /// Reports that `rows` more rows were copied to the batch. Any runner may call this.
   virtual void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept = 0;
   /// Discards the buffer of an incomplete batch. Runners may still copy rows into the buffer.
@@ -55,6 +60,7 @@ struct FilledRow {
   std::uint64_t index = 0;
   bool masked = false;
   RowPlace place = {};
+  Place draw_place = {};  ///< place of the sample's draws
 };
 
 /// Fills one batch after the other, and reports the end of each batch and of each epoch to the outlet. Samples that

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <penstock/stages/batch.hpp>
+#include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
 #include "ring/batch_bounds.hpp"
@@ -22,6 +23,7 @@ struct Survivor {
   std::uint64_t index = 0;
   bool masked = false;
   std::int64_t length = 0;
+  Place draw_place = {};  ///< place of the sample's draws
 };
 
 /// Collects consecutive survivors and makes batches of them. Allocates only in the constructor. One thread at a time

@@ -46,7 +46,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
 }
 
 std::unique_ptr<WaitingRows> ReorderBuffer::make_rows(std::size_t entries) const {
-  return std::make_unique<WaitingRows>(data_.schema, entries, static_cast<std::size_t>(window_rows_of_rank(data_)),
+  return std::make_unique<WaitingRows>(data_.made(), entries, static_cast<std::size_t>(window_rows_of_rank(data_)),
                                        memory_, append_limit_);
 }
 
@@ -238,7 +238,7 @@ void ReorderBuffer::put_in_batch(ReorderEntry& entry, Move& move) noexcept {
   filler_.count(item_of(entry));
   BatchBuffer* const batch = filler_.batch();
   const std::uint64_t row =
-      filler_.put({entry.outcome.index, entry.outcome.masked, {entry.position, entry.place.child}});
+      filler_.put({entry.outcome.index, entry.outcome.masked, {entry.position, entry.place.child}, entry.place});
   move = {entry.row, &entry, batch, row};
   if (filler_.full()) close();
 }
@@ -250,7 +250,7 @@ BatchBounds::Item ReorderBuffer::item_of(const ReorderEntry& entry) noexcept {
 // Moves the entry's row to the window. The entry gets a spare row for its next sample.
 void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
   window_->add({entry.row, entry.row->varying, entry.outcome.index, entry.outcome.masked,
-                entry.outcome.masked ? 0 : length_->of(*rows_, *entry.row)});
+                entry.outcome.masked ? 0 : length_->of(*rows_, *entry.row), entry.place});
   entry.row = &rows_->take_spare();
 }
 
@@ -274,7 +274,7 @@ ReorderBuffer::RetireResult ReorderBuffer::emit(Move& move) noexcept {
   if (filler_.batch() == nullptr && !open()) return RetireResult::waits;
   const Survivor& kept = window[batch[emitted_]];
   BatchBuffer* const buffer = filler_.batch();
-  move = {kept.row, nullptr, buffer, filler_.put({kept.index, kept.masked})};
+  move = {kept.row, nullptr, buffer, filler_.put({kept.index, kept.masked, {}, kept.draw_place})};
   if (++emitted_ == batch.size()) {
     filler_.advance(window.cursor_after());
     close();
@@ -291,12 +291,15 @@ void ReorderBuffer::close() noexcept {
 }
 
 void ReorderBuffer::copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept {
+  for (const Move& move : moves) copy_row(move, ring);
+  // Entries are vacant before functions of `map_batches` run.
   for (std::size_t i = 0; i < moves.size();) {
     BatchBuffer* const buffer = moves[i].buffer;
     std::uint32_t rows = 0;
-    for (; i < moves.size() && moves[i].buffer == buffer; ++i, ++rows) copy_row(moves[i], ring);
+    for (; i < moves.size() && moves[i].buffer == buffer; ++i) ++rows;
     outlet_.rows_copied(*buffer, rows);
   }
+  outlet_.publish_closed();
 }
 
 void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {

@@ -117,7 +117,8 @@ class ReorderBuffer {
   }
   /// Retires finished entries in order until `moves` is full or nothing can be retired. Returns the number of moves.
   std::size_t retire(std::span<Move> moves) noexcept;
-  /// Copies survivors to their rows, vacates their entries, and reports to the outlet. Any thread.
+  /// Copies survivors to their rows, vacates their entries, and reports to the outlet. Call after each `retire`, also
+  /// without moves. Any thread.
   void copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept;
 
   /// Returns whether further samples are ignored, because the run's last batch is closed or a failure ended the run.

@@ -84,20 +84,35 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   const std::vector<const Step*> steps = chain.all_steps();
   for (std::size_t i = 0; i < steps.size(); ++i) stages.push_back(stage_report(chain, *steps[i], t, i, kept));
   if (!stages.empty()) add_loads(stages.front(), t.loads, kept);
+  for (std::size_t i = 0; i < t.batch_maps.size(); ++i) {
+    StageReport& s = stages.emplace_back();
+    s.name = chain.data().batch_maps[i].stage.label;
+    s.samples = t.batch_maps[i].samples;
+    s.cpu_us_per_sample = static_cast<double>(t.batch_maps[i].cpu_ns) / kept * 1e-3;
+  }
   const double cpu_us = cpu_us_of(stages);
   for (StageReport& s : stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
   return stages;
 }
 
+// Returns the CPU time of the stages that the caller's thread runs.
+double cpu_us_on_caller(const PipelineData& data, const Report& r) {
+  double sum = 0;
+  const std::size_t first = r.stages.size() - data.batch_maps.size();
+  for (std::size_t i = 0; i < data.batch_maps.size(); ++i)
+    if (data.batch_maps[i].on_caller) sum += r.stages[first + i].cpu_us_per_sample;
+  return sum;
+}
+
 // Sets how fast the run could be, from the costs of its stages.
-void fill_limit(Report& r, const RunTotals& t, bool stream) {
-  const double cpu_s_per_sample = cpu_us_of(r.stages) * 1e-6;
-  r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
+void fill_limit(Report& r, const RunTotals& t, const PipelineData& data) {
+  const double cpu_us = cpu_us_of(r.stages), on_runners_s = (cpu_us - cpu_us_on_caller(data, r)) * 1e-6;
+  r.cpu_s_per_1000 = cpu_us * 1e-3;
   r.limit_chains = t.measured;
-  if (t.measured != 0 && cpu_s_per_sample > 0)
-    r.limit_samples_per_s = std::min<double>(r.threads, core_time(r)) / cpu_s_per_sample;
+  if (t.measured != 0 && on_runners_s > 0)
+    r.limit_samples_per_s = std::min<double>(r.threads, core_time(r)) / on_runners_s;
   // Only one runner at a time reads a stream.
-  if (stream && r.stages[0].cpu_us_per_sample > 0)
+  if (data.source->is_stream() && r.stages[0].cpu_us_per_sample > 0)
     r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
 }
 
@@ -185,7 +200,7 @@ void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
   r.threads_seen = t.threads_seen;
   r.copied_bytes = t.copied_bytes;
   r.stages = stage_reports(chain, t);
-  fill_limit(r, t, source.is_stream());
+  fill_limit(r, t, chain.data());
   fill_runner_shares(r, t);
   r.idle = idle_shares(t.idle);
   r.waits = wait_shares(t.waits);

@@ -178,6 +178,21 @@ std::string batch_lines(const detail::PipelineData& d) {
   return out;
 }
 
+std::string map_lines(const std::vector<detail::BoundBatchMap>& maps) {
+  std::string out;
+  for (const detail::BoundBatchMap& map : maps) {
+    out += "after   " + map.stage.label + ": on the host, whole batches, by the " +
+           (map.on_caller ? "thread that takes them" : "runner that made the last row");
+    for (std::size_t i = map.stage.out.size() - map.adds; i < map.stage.out.size(); ++i) {
+      const Field& field = map.stage.out[i];
+      out += (i == map.stage.out.size() - map.adds ? " -> " : ", ") + field.name + ": " +
+             std::string(to_string(field.dtype)) + field.shape.to_string();
+    }
+    out += "\n";
+  }
+  return out;
+}
+
 std::string device_lines(const std::vector<detail::DeviceStep>& steps) {
   std::string out;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -208,6 +223,7 @@ std::string Pipeline::plan() const {
   const detail::PipelineData& d = *data_;
   std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
+  out += map_lines(d.batch_maps);
   if (d.device) out += device_lines(d.device->steps);
   if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/batch_layout.hpp"
 
+#include <array>
 #include <limits>
 #include <string>
 
@@ -45,6 +46,51 @@ void BatchLayout::note(BatchInfo& info, std::size_t field, std::uint64_t row, st
   const std::size_t at = row_[field].varying * rows_ + row;
   info.varying[at] = {data, shape};
   info.lengths[at] = shape[0];
+}
+
+void BatchLayout::clear_row(BatchInfo& info, std::byte* batch, std::uint64_t row) const noexcept {
+  alignas(64) static std::byte nothing{};
+  for (std::size_t f = 0; f < fields(); ++f) {
+    const RowField& field = row_[f];
+    std::byte* const out = field.appended() ? &nothing : address(batch, f, row);
+    if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
+    if (field.kind != RowField::Kind::dense) note(info, f, row, out, field.empty);
+  }
+}
+
+TensorView BatchLayout::tensor(const BatchInfo& info, std::byte* batch, std::size_t field, const Field& of) const {
+  std::array<std::int64_t, Shape::max_rank + 1> dims{};
+  dims[0] = static_cast<std::int64_t>(info.rows);
+  for (std::size_t i = 0; i < of.shape.rank(); ++i) dims[i + 1] = of.shape[i];
+  std::byte* data = nullptr;
+  switch (row_[field].kind) {
+    case RowField::Kind::ragged:
+      throw Error(Errc::unsupported, "the rows of field \"" + of.name +
+                                         "\" are of differing sizes and no one tensor; use batch.ragged(field)");
+    case RowField::Kind::longest:
+      data = padded(info, field).data;
+      dims[1] = padded(info, field).longest;
+      break;
+    case RowField::Kind::padded:
+      dims[1] = row_[field].to;
+      [[fallthrough]];
+    case RowField::Kind::dense:
+      data = address(batch, field, 0);
+  }
+  return {data, of.dtype, Shape(std::span<const std::int64_t>(dims.data(), of.shape.rank() + 1))};
+}
+
+RaggedRows BatchLayout::ragged(const BatchInfo& info, std::size_t field, const Field& of) const {
+  if (row_[field].kind != RowField::Kind::ragged)
+    throw Error(Errc::unsupported, "field \"" + of.name + "\" is not ragged; batch[field] is all of its rows");
+  return {of.name, of.dtype, varying_rows(info, field), lengths(info, field)};
+}
+
+std::span<const std::int64_t> BatchLayout::lengths(const BatchInfo& info, std::size_t field, const Field& of) const {
+  if (row_[field].kind == RowField::Kind::dense)
+    throw Error(Errc::unsupported,
+                "field \"" + of.name + "\" is neither ragged nor padded: its rows are all " + of.shape.to_string());
+  return lengths(info, field);
 }
 
 std::uint64_t BatchLayout::bytes_of(const BatchInfo& info) const noexcept {

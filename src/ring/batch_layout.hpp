@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <penstock/schema.hpp>
+#include <penstock/tensor.hpp>
 
 #include "data/row_layout.hpp"
 #include "ring/batch_info.hpp"
@@ -49,6 +50,17 @@ class BatchLayout {
   const PaddedToLongest& padded(const BatchInfo& info, std::size_t field) const noexcept {
     return info.padded[row_[field].varying];
   }
+  /// Fills a row with padding. `batch`: memory of the batch.
+  void clear_row(BatchInfo& info, std::byte* batch, std::uint64_t row) const noexcept;
+
+  // -- what callers see of a field; `of`: the field in the schema of a row --
+  /// Returns the field, [N, ...]. @throws Error(unsupported) if the field is ragged.
+  TensorView tensor(const BatchInfo& info, std::byte* batch, std::size_t field, const Field& of) const;
+  /// Returns a ragged field, which refers to the name in `of`. @throws Error(unsupported) if the field is not ragged.
+  RaggedRows ragged(const BatchInfo& info, std::size_t field, const Field& of) const;
+  /// Returns the lengths of the field's rows. @throws Error(unsupported) if the field is neither ragged nor padded.
+  std::span<const std::int64_t> lengths(const BatchInfo& info, std::size_t field, const Field& of) const;
+
   /// Returns the bytes of a batch's delivered rows.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
   /// Returns the bytes of one field's values in the batch; 0 if the field's rows have fixed addresses.

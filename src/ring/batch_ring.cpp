@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
+#include "ring/batch_maps.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -130,19 +131,10 @@ BatchBuffer* BatchRing::acquire() noexcept {
   buffer->unreported = false;
   buffer->replaced.clear();
   buffer->discarded = false;
+  buffer->mapped = false;
   buffer->broken.store(false, std::memory_order_relaxed);
   buffer->overflow.reset();
   return buffer;
-}
-
-void BatchRing::clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept {
-  alignas(64) static std::byte nothing{};
-  for (std::size_t f = 0; f < layout_.fields(); ++f) {
-    const RowField& field = layout_.row()[f];
-    std::byte* const out = field.appended() ? &nothing : address(buffer, f, row);
-    if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
-    if (field.kind != RowField::Kind::dense) layout_.note(buffer, f, row, out, field.empty);
-  }
 }
 
 void BatchRing::note_overflow(BatchBuffer& buffer) noexcept {
@@ -158,15 +150,15 @@ std::size_t BatchRing::appended_bytes() const noexcept {
 }
 
 // Rows are padded to the longest row's length, which is known only when the batch is complete.
-void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
+void BatchRing::lay_side_by_side(BatchBuffer& buffer, const BatchLayout& layout) noexcept {
   try {
-    for (std::size_t f = 0; f < layout_.fields(); ++f) {
-      const RowField& field = layout_.row()[f];
+    for (std::size_t f = 0; f < layout.fields(); ++f) {
+      const RowField& field = layout.row()[f];
       if (field.kind != RowField::Kind::longest) continue;
       PaddedToLongest& out = buffer.padded[field.varying];
-      const std::span<const RaggedRow> rows = layout_.varying_rows(buffer, f);
+      const std::span<const RaggedRow> rows = layout.varying_rows(buffer, f);
       out.longest = 0;
-      for (const std::int64_t length : layout_.lengths(buffer, f)) out.longest = std::max(out.longest, length);
+      for (const std::int64_t length : layout.lengths(buffer, f)) out.longest = std::max(out.longest, length);
       const std::size_t row_bytes = static_cast<std::size_t>(out.longest) * field.unit;
       if (row_bytes != 0 && rows.size() > std::numeric_limits<std::size_t>::max() / 4 / row_bytes)
         throw Error(Errc::limit_exceeded, std::to_string(rows.size()) + " rows of " + std::to_string(row_bytes) +
@@ -184,12 +176,12 @@ void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
   }
 }
 
-BatchRing::FinishResult BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
-  if (buffer.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return FinishResult::no;
+BatchRing::FinishResult BatchRing::publish(BatchBuffer& buffer) noexcept {
   if (buffer.discarded) return FinishResult::discarded;
   const auto unreported = [&] { return buffer.unreported || buffer.broken.load(std::memory_order_relaxed); };
-  if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer);
+  if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer, layout_);
   buffer.unreported = unreported();
+  if (maps_ != nullptr) maps_->run_on_runner(buffer);
   buffer.ready_ns.store(now_ns(), std::memory_order_relaxed);
   move(buffer, BufferState::filling, BufferState::ready);
   return FinishResult::ready;

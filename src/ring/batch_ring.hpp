@@ -12,6 +12,7 @@
 #include <penstock/device.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/state.hpp>
 
 #include "base/trace.hpp"
 #include "data/batch_arena.hpp"
@@ -20,6 +21,8 @@
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail::runtime {
+
+class BatchMaps;
 
 /// State of a batch buffer. The states follow each other in this order: free, filling, ready, leased, free. A batch
 /// that is not delivered changes from filling or ready to free.
@@ -36,8 +39,11 @@ struct BatchBuffer : BatchInfo {
   /// The vectors of BatchInfo have room for all rows. Only the thread that grows the ring reads and sets this.
   bool prepared = false;
   bool discarded = false;        ///< the batch is not wanted, so the buffer becomes free when all its parts are done
+  bool mapped = false;           ///< `map_batches` of the caller's thread ran; only the consumer uses this
   std::vector<RowPlace> places;  ///< place of each row, if the engine keeps places
-  std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
+  /// Place of each row's draws, if the pipeline is reordered and has `map_batches`; otherwise empty.
+  std::vector<Place> draw_places;
+  std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
   std::atomic<std::uint64_t> ready_ns{0};  ///< when the buffer became ready; 0: it is not ready
   /// Memory ran out, so that a bad row or `overflow` could not even be reported. All accesses are relaxed, because
   /// `left` orders them. A runner sets `broken` before it subtracts its part from `left` (release). The runner that
@@ -63,6 +69,8 @@ class BatchRing {
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
 
+  /// Sets what `publish` runs on each batch. Call before the first `acquire`. `maps` must outlive the ring's use.
+  void set_maps(BatchMaps* maps) noexcept { maps_ = maps; }
   /// Shows the states of the buffers in the timeline. Call before the first `acquire`. @throws std::bad_alloc.
   void show(Trace& trace);
 
@@ -82,14 +90,26 @@ class BatchRing {
     return layout_.address(buffer.data, field, row);
   }
   /// Fills the row with padding.
-  void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept;
+  void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept { layout_.clear_row(buffer, buffer.data, row); }
+  /// Pads the rows of fields that are as long as the batch's longest row. Call when the batch is complete.
+  static void lay_side_by_side(BatchBuffer& buffer, const BatchLayout& layout) noexcept;
   /// Notes the exception in flight as the buffer's `overflow`, if the buffer has none yet. Call inside a catch block if
   /// `append` failed.
   static void note_overflow(BatchBuffer& buffer) noexcept;
   /// State of a buffer after some of its parts were done. `no`: other parts remain. `ready`: all parts are done.
   /// `discarded`: all parts are done, but the batch is not wanted, so the caller must release the buffer.
   enum class FinishResult : std::uint8_t { no, ready, discarded };
-  FinishResult finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
+  FinishResult finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+    return count_down(buffer, parts) ? publish(buffer) : FinishResult::no;
+  }
+  /// Notes that `parts` more parts are done. Returns true if they were the last ones. Then the caller must call
+  /// `publish`.
+  static bool count_down(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+    return buffer.left.fetch_sub(parts, std::memory_order_acq_rel) == parts;
+  }
+  /// Completes a batch whose parts are all done, and makes it ready. Runs the functions of `map_batches`, so the caller
+  /// must hold nothing that other threads wait for.
+  FinishResult publish(BatchBuffer& buffer) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
   /// Sets the buffer's state to free, whatever other state it has.
   void release(BatchBuffer& buffer) noexcept;
@@ -113,11 +133,11 @@ class BatchRing {
 
  private:
   void move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept;
-  void lay_side_by_side(BatchBuffer& buffer) const noexcept;
   void free_data(BatchBuffer& buffer) noexcept;
 
   BatchLayout layout_;
   MemoryResource* memory_;
+  BatchMaps* maps_ = nullptr;
   std::byte* data_ = nullptr;  ///< memory of the first `first_depth_` buffers
   const std::size_t first_depth_;
   std::atomic<std::size_t> depth_;  ///< changed under the lock

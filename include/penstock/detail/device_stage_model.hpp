@@ -34,6 +34,7 @@ class PENSTOCK_API DeviceStageModel {
   virtual std::string name() const { return "device_stage"; }
   virtual std::string describe() const { return {}; }
   virtual std::uint64_t version() const { return 0; }
+  virtual bool mixes_rows() const { return false; }  ///< whether a row's result depends on other rows
 };
 
 template <class S>
@@ -60,6 +61,9 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
   }
   std::string describe() const override {
     return call_or(DeviceStageModel::describe(), PENSTOCK_MEMBER(describe, "std::string describe() const"), this->f_);
+  }
+  bool mixes_rows() const override {
+    return call_or(false, PENSTOCK_MEMBER(mixes_rows, "bool mixes_rows() const"), this->f_);
   }
 };
 

@@ -82,6 +82,7 @@ class FieldCallableOf : public FieldMapModel {
   bool versioned() const override {
     return requires { f_.version(); };
   }
+  bool draws() const override { return call_or(false, PENSTOCK_MEMBER(draws, "bool draws() const"), f_); }
 
  protected:
   F f_;
@@ -134,7 +135,6 @@ class FieldMapOf final : public FieldCallableOf<F> {
   void check(const Shape& in) const override {
     call_if(PENSTOCK_MEMBER(check, "void check(const Shape& in) const"), this->f_, in);
   }
-  bool draws() const override { return call_or(false, PENSTOCK_MEMBER(draws, "bool draws() const"), this->f_); }
 
  private:
   static InView view(const TensorView& in) {
@@ -146,7 +146,12 @@ template <TensorTransform F>
 class TensorMapOf final : public FieldCallableOf<F> {
  public:
   explicit TensorMapOf(F f) : FieldCallableOf<F>(std::move(f)) { this->any_type = true; }
-  void apply(const TensorView& in, const TensorView& out, Context&) const override { this->f_(in, out); }
+  void apply(const TensorView& in, const TensorView& out, Context& context) const override {
+    if constexpr (requires { this->f_(in, out, context); })
+      this->f_(in, out, context);
+    else
+      this->f_(in, out);
+  }
   TensorType result(const TensorType& in) const override { return this->f_.result(in); }
 };
 

@@ -49,6 +49,11 @@ namespace penstock {
 ///         The stage's result options, for plan() and the fingerprint.
 ///     std::uint64_t version() const;
 ///         Version of what the stage does, for the fingerprint.
+///     bool mixes_rows() const;
+///         Whether a row's result depends on another row: its neighbour, r ^ 1 in row r of the view. Default: false.
+///
+/// If a stage mixes rows, the number of ranks is part of the fingerprint. On several devices, a loader then refuses
+/// batches of which a device would get an odd number of rows. So neighbours are always on one device.
 ///
 /// Any thread calls `draw`, on the host, once per sample. The drawn numbers do not depend on the number of threads. If
 /// `run` throws, the epoch ends after the earlier batches, and the next epoch begins as usual.

@@ -114,11 +114,17 @@ concept FieldTransform =
 ///         If `in` describes all values of a field, so does the result. Throws Error(schema_mismatch) if the object
 ///         does not take such an input.
 ///     void operator()(const TensorView& in, const TensorView& out) const;
-///         Writes the result for `in` to `out`.
+///         Writes the result for `in` to `out`. A further parameter `Context&` may follow.
 template <class F>
-concept TensorTransform = requires(const F& f, const TensorType& type, const TensorView& in, const TensorView& out) {
+concept TensorTransform = requires(const F& f, const TensorType& type) {
   { f.result(type) } -> std::same_as<TensorType>;
-  { f(in, out) } -> std::same_as<void>;
-};
+}
+&&(
+    requires(const F& f, const TensorView& in, const TensorView& out) {
+      { f(in, out) } -> std::same_as<void>;
+    } ||
+    requires(const F& f, const TensorView& in, const TensorView& out, Context& context) {
+      { f(in, out, context) } -> std::same_as<void>;
+    });
 
 }  // namespace penstock

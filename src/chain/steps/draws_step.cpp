@@ -7,7 +7,6 @@
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
 #include "chain/steps/steps.hpp"
-#include "data/find_field.hpp"
 #include "pipeline/device_draws.hpp"
 
 namespace penstock::detail::runtime {
@@ -76,9 +75,8 @@ class DrawsStep final : public Step {
       if (draw.image != nullptr && draw.filter == Filter::nearest) all.push_back(program_.steps[draw.step].field);
     return all;
   }
-  bool makes(const Schema& before, std::size_t slot) const override {
-    return !find_field(before, schema[slot].name, slot);
-  }
+  // The hidden fields follow those that the row has before.
+  bool makes(const Schema&, std::size_t slot) const override { return slot >= program_.sample.size(); }
 
  private:
   const DeviceProgram& program_;

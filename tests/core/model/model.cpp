@@ -58,7 +58,11 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
     // What is bad stands in the batch that is open when it is met; one that the next sample closes is not told of it.
     const auto deliver = [&](std::vector<Event> batches, u64 told) {
       if (!batches.empty()) acted = told;
-      for (Event& event : batches) events.push_back(std::move(event));
+      for (Event& event : batches) {
+        if (ended) return;
+        ended = event.failed;
+        events.push_back(std::move(event));
+      }
     };
     // Whether a rank of several has the row, and whether the row is the last of all ranks' batch.
     const auto has = [&](u64 p) {
@@ -87,13 +91,18 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
         anything_good = anything_good || (item.kept && !item.masked);
         anything_bad = anything_bad || !item.bad.empty();
         if (item.kept) deliver(batcher.make_room(item.row, item.masked), acted_now);
+        if (ended) break;
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, after), acted_now);
+        if (item.kept)
+          deliver(batcher.add(item.row, item.index, item.masked, after,
+                              {epoch, position, static_cast<std::uint32_t>(i), item.attempt}),
+                  acted_now);
       }
       if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }
     if (!ended && rank.of == 1) deliver(batcher.end(), acted_now);
-    if (!ended && anything_bad && !anything_good && is_lost(spec)) {
+    const bool masked = spec.policy == Policy::mask && !spec.maps.empty() && is_lost(spec, events, epoch);
+    if (!ended && ((anything_bad && !anything_good && is_lost(spec)) || masked)) {
       events.push_back(lost_epoch(epoch));
       ended = spec.policy == Policy::drop;
     }

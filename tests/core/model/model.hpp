@@ -80,6 +80,15 @@ struct Stage {
   std::map<u64, Fault> faults;     ///< by source index
 };
 
+/// A function on whole batches.
+struct BatchMap {
+  std::string name;
+  bool on_caller = false, adds = false;
+  u64 number = 0;          ///< among those of the pipeline
+  u64 fails_at = ~u64{0};  ///< throws in batches with (epoch + number) % 5 of this
+  std::string added() const { return "added" + std::to_string(number); }
+};
+
 /// How the source is put together of several.
 enum class Join { none, concat, interleave, zip };
 enum class Tail { keep, drop, pad };
@@ -112,7 +121,11 @@ struct Spec {
   u64 window = 0;
   std::string tokens;  ///< field
   u64 max_tokens = 0, max_bytes = 0;
+  std::vector<BatchMap> maps;  ///< directly after batch
+  bool swaps = false;          ///< a device stage that swaps "b" of neighbouring rows by chance
 };
+/// Adds functions on batches to some specs.
+void add_maps(Spec& spec, u64 seed);
 
 /// The records, as the source has them.
 inline u64 mix(u64 x) {

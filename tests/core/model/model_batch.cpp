@@ -116,9 +116,9 @@ std::vector<Event> Batcher::make_room(const Row& row, bool masked) {
   return out;
 }
 
-std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor after) {
+std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor after, const Place& place) {
   std::vector<Event> out;
-  open_.push_back({masked ? zeros_ : row, index, masked});
+  open_.push_back({masked ? zeros_ : row, index, masked, place});
   after_ = after;
   if (!spec_.bucket.empty()) {
     if (open_.size() == window_) out = window(false);
@@ -184,19 +184,27 @@ Event Batcher::batch(const std::vector<Survivor>& survivors, u64 padded_to) {
   Event event;
   event.epoch = epoch_;
   event.number = number_++;
-  std::vector<const Row*> rows;
+  std::vector<MappedRow> mapped;
   for (const Survivor& s : survivors) {
-    rows.push_back(&s.row);
+    mapped.push_back({s.row, s.place, !s.masked});
     event.indices.push_back(s.index);
     event.mask.push_back(s.masked ? 0 : 1);
   }
-  while (spec_.tail == Tail::pad && rows.size() < padded_to) {
-    rows.push_back(&zeros_);
+  while (spec_.tail == Tail::pad && mapped.size() < padded_to) {
+    mapped.push_back({zeros_, {}, false});
     event.indices.push_back(~u64{0});
     event.mask.push_back(0);
   }
-  for (std::size_t f = 0; f < zeros_.size(); ++f) {
-    const Collate* const c = how(spec_, zeros_[f]);
+  map_rows(spec_, event, mapped, zeros_);
+  if (event.failed) {
+    event.indices.clear();
+    event.mask.clear();
+    return event;
+  }
+  std::vector<const Row*> rows;
+  for (const MappedRow& row : mapped) rows.push_back(&row.cells);
+  for (std::size_t f = 0; !rows.empty() && f < rows[0]->size(); ++f) {
+    const Collate* const c = how(spec_, (*rows[0])[f]);
     std::vector<std::uint8_t>& out = event.bytes;
     u64 longest = c != nullptr ? c->to : 0;
     if (c != nullptr && !c->pads)

@@ -71,6 +71,7 @@ struct Item {
   bool kept = true, masked = false;
   Row row;
   u64 index = 0;
+  std::uint32_t attempt = 0;   ///< 0, or the number of the stand-in
   std::vector<Failure> bad;    ///< the one that the policy acts on
   std::vector<Failure> fatal;  ///< the one that ends the run
 };
@@ -79,6 +80,16 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
                         const std::vector<u64>& positions);
 /// A row of zeros; nothing in fields that are not dense.
 Row zero_row(Spec spec);
+
+/// A row on its way through functions on batches. `place`: with the attempt that made it. `valid`: neither padding nor
+/// masked.
+struct MappedRow {
+  Row cells;
+  Place place;
+  bool valid = false;
+};
+/// Runs the functions on a batch, of which `event` has everything but the bytes. `zeros`: a row of padding.
+void map_rows(const Spec& spec, Event& event, std::vector<MappedRow>& rows, const Row& zeros);
 
 struct Cursor {
   u64 position = 0;
@@ -96,7 +107,7 @@ class Batcher {
   /// The batch that is complete because this survivor is too much for it.
   std::vector<Event> make_room(const Row& row, bool masked);
   /// One survivor, and what is after it. Returns the batches that are complete with it.
-  std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor after);
+  std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor after, const Place& place);
   /// What is open, as a batch, complete or not; padded to so many rows.
   std::vector<Event> cut(u64 rows);
   /// What is left.
@@ -109,6 +120,7 @@ class Batcher {
     Row row;
     u64 index;
     bool masked;
+    Place place;
   };
   Event batch(const std::vector<Survivor>& rows, u64 padded_to);
   std::vector<Event> window(bool last);

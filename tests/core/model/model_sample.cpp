@@ -280,7 +280,9 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
     if (has_children) count = count_children(spec, stages[split], at, of);
     if (!has_children) of_parent.row = bytes_of(spec, parent, of);
   };
-  if (!attempt(spec, place, index, positions, of_parent, make_parent)) return {of_parent};
+  const bool made = attempt(spec, place, index, positions, of_parent, make_parent);
+  of_parent.attempt = place.attempt;
+  if (!made) return {of_parent};
   if (!has_children) return {of_parent};
   if (count == 0) {
     of_parent.kept = false;
@@ -310,6 +312,7 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
       item.row = bytes_of(spec, sample, which);
     };
     attempt(spec, at, of, positions, item, make_child);
+    item.attempt = at.attempt;
     out.push_back(std::move(item));
   }
   return out;

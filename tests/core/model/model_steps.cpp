@@ -33,7 +33,8 @@ std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u6
       else if (!item.fatal.empty())
         failure = item.fatal[0];
       acted_now += item.bad.empty() ? 0 : 1;
-      if (!failure) (void)batcher.add(item.row, item.index, item.masked, {at + 1, 0});
+      if (!failure)
+        (void)batcher.add(item.row, item.index, item.masked, {at + 1, 0}, {pass, at % size, 0, item.attempt});
     }
     if (failure) {
       events.push_back(
@@ -61,7 +62,7 @@ bool is_lost(const Spec& spec, const std::vector<Event>& events, u64 epoch) {
   u64 rows = 0;
   for (auto event = events.rbegin(); event != events.rend() && event->epoch == epoch && !event->failed; ++event) {
     if (std::ranges::find(event->mask, 1) != event->mask.end()) return false;
-    rows += event->mask.size();
+    rows += event->mask.size() - static_cast<u64>(std::ranges::count(event->indices, ~u64{0}));
   }
   return is_lost(spec) && rows != 0;
 }
@@ -117,7 +118,9 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
         if (item.kept) survived = after.position;
         if (item.kept) deliver(batcher.make_room(item.row, item.masked));
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept && !ended()) deliver(batcher.add(item.row, item.index, item.masked, after));
+        if (item.kept && !ended())
+          deliver(batcher.add(item.row, item.index, item.masked, after,
+                              {pass, at % size, static_cast<std::uint32_t>(i), item.attempt}));
       }
     }
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model::Spec as a pipeline of the library.
 #include <optional>
+#include <span>
+#include <stdexcept>
 
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/join.hpp>
 #include <penstock/stages/draw.hpp>
 #include <penstock/stages/map.hpp>
@@ -391,6 +394,85 @@ u64 cache_bytes(const model::Spec& spec) {
   return dice % 2 == 0 ? u64{1} << 30 : table + dice / 2 % (spec.records * 400 + 1);
 }
 
+// A part of a batch that a function changes: the bytes of a row, without padding.
+std::vector<std::span<std::byte>> rows_of(const ps::HostBatch& batch, const ps::Field& field) {
+  std::vector<std::span<std::byte>> rows;
+  if (field.collate.kind == ps::Collate::Kind::ragged) {
+    const ps::RaggedRows ragged = batch.ragged(field.name);
+    for (u64 r = 0; r < batch.rows(); ++r) rows.emplace_back(ragged[r].data, ragged[r].bytes());
+    return rows;
+  }
+  const ps::TensorView tensor = batch[field.name];
+  const u64 each = tensor.bytes() / batch.rows();
+  for (u64 r = 0; r < batch.rows(); ++r) {
+    u64 bytes = each;
+    if (field.collate.kind == ps::Collate::Kind::pad && tensor.shape[1] != 0)
+      bytes = each / static_cast<u64>(tensor.shape[1]) * static_cast<u64>(batch.lengths(field.name)[r]);
+    rows.emplace_back(tensor.data + r * each, bytes);
+  }
+  return rows;
+}
+
+// What model::map_rows does.
+struct MapBatch {
+  model::BatchMap map;
+  void operator()(ps::HostBatch& batch) const {
+    const std::uint32_t drawn = batch.rng()();
+    u64 valid = 0;
+    for (u64 r = 0; r < batch.rows(); ++r) valid += batch.valid(r) ? 1 : 0;
+    for (const ps::Field& field : batch.schema()) {
+      if (map.adds && field.name == map.added()) continue;
+      const std::vector<std::span<std::byte>> rows = rows_of(batch, field);
+      std::uint32_t sum = 0;
+      for (u64 r = 0; r < rows.size(); ++r)
+        for (const std::byte byte : rows[r])
+          if (batch.valid(r)) sum += std::to_integer<std::uint32_t>(byte);
+      for (u64 r = 0; r < rows.size(); ++r) {
+        if (!batch.valid(r)) continue;
+        const std::uint32_t add = sum + drawn + batch.rng(r)();
+        for (std::byte& byte : rows[r]) byte = static_cast<std::byte>(std::to_integer<std::uint32_t>(byte) + add);
+      }
+    }
+    if (map.adds) {
+      const auto added = batch.view<std::uint32_t, 2>(map.added());
+      for (u64 r = 0; r < batch.rows(); ++r) {
+        if (!batch.valid(r)) continue;
+        added(static_cast<std::int64_t>(r), 0) = drawn ^ batch.rng(r)();
+        added(static_cast<std::int64_t>(r), 1) = static_cast<std::uint32_t>(valid);
+      }
+    }
+    if ((batch.epoch() + batch.number()) % 5 == map.fails_at) throw std::runtime_error("planted");
+  }
+};
+
+struct Swap {
+  struct Draws {
+    std::uint32_t word;
+    std::uint32_t live;
+  };
+  Draws draw(ps::Rng& rng) const { return {rng(), 1}; }
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"b"}; }
+  std::string name() const { return "swap"; }
+  bool mixes_rows() const { return true; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    const auto* const from = reinterpret_cast<const std::int64_t*>(in["b"].data);
+    auto* const to = reinterpret_cast<std::int64_t*>(out["b"].data);
+    const auto* const draws = reinterpret_cast<const Draws*>(in.draws);
+    const u64 rows = in.rows;
+    ps::launch_on_host(stream, "swap",
+                       [=] {
+                         for (u64 r = 0; r < rows; ++r) {
+                           const u64 other = r ^ 1;
+                           const bool swaps = other < rows && draws[r].live != 0 && draws[other].live != 0 &&
+                                              draws[r & ~u64{1}].word % 2 != 0;
+                           to[r] = from[swaps ? other : r];
+                         }
+                       },
+                       {{from, rows * 8, false}, {draws, rows * sizeof(Draws), false}, {to, rows * 8, true}});
+  }
+};
+
 }  // namespace
 
 namespace random_run {
@@ -418,8 +500,15 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                              .max_bytes = spec->max_bytes,
                              .tokens = spec->tokens,
                              .max_tokens = spec->max_tokens});
+  for (const model::BatchMap& map : spec->maps) {
+    ps::MapBatchesOptions options{.name = map.name};
+    if (map.on_caller) options.on = ps::MapBatchesOptions::On::caller;
+    if (map.adds) options.adds = {{map.added(), ps::DType::u32, {2}}};
+    p = p | ps::map_batches(MapBatch{map}, options);
+  }
   for (std::size_t i = 0; i < after.size(); ++i)
     if (after[i]) p = join(p, spec->stages[i]);
+  if (spec->swaps) p = p | Swap{};
   return p;
 }
 

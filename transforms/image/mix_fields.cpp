@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mix_fields.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <penstock/error.hpp>
+
+#include "describe.hpp"
+
+namespace penstock::image {
+
+namespace {
+
+template <class Number, class Shares>
+void mix_numbers(const MixRows& work, const Shares& shares) {
+  using Element = typename Number::Element;
+  const auto elements = static_cast<std::size_t>(work.elements);
+  for (std::uint64_t row = 0; row < work.rows; ++row) {
+    const Element* const own = static_cast<const Element*>(work.in) + row * elements;
+    Element* const out = static_cast<Element*>(work.out) + row * elements;
+    if (!shares.mixes(work.rows, row)) {
+      std::copy_n(own, elements, out);
+      continue;
+    }
+    const Element* const other = static_cast<const Element*>(work.in) + (row ^ 1) * elements;
+    const float share = shares.share(row);
+    for (std::size_t i = 0; i < elements; ++i)
+      out[i] = Number::of(mixed(Number::value(own[i]), Number::value(other[i]), share));
+  }
+}
+
+template <class Shares>
+void mix_rows(const MixRows& work, const Shares& shares) {
+  if (work.dtype == DType::f16)
+    mix_numbers<Binary16>(work, shares);
+  else if (work.dtype == DType::bf16)
+    mix_numbers<Brain16>(work, shares);
+  else
+    mix_numbers<Binary32>(work, shares);
+}
+
+}  // namespace
+
+void check_mix_options(const char* stage, const std::vector<std::string>& fields, double alpha) {
+  const auto refuse = [stage](const std::string& cause) {
+    throw Error(Errc::invalid_argument, std::string(stage) + ": " + cause);
+  };
+  for (auto field = fields.begin(); field != fields.end(); ++field)
+    if (std::find(fields.begin(), field, *field) != field) refuse("field \"" + *field + "\" is named twice");
+  if (!(alpha >= 0.001 && alpha <= 1000)) refuse("alpha " + text(alpha) + " is not 0.001 to 1000");
+}
+
+void check_mixed(const Schema& schema, const std::vector<std::string>& fields) {
+  for (const std::string& name : fields) {
+    const Field& field = schema.at(name);
+    if (field.dtype != DType::f32 && field.dtype != DType::f16 && field.dtype != DType::bf16)
+      throw Error(Errc::schema_mismatch, "field \"" + name + "\" is " + std::string(to_string(field.dtype)) +
+                                             field.shape.to_string() +
+                                             ", but values are mixed as f32, f16 or bf16: convert or normalize images "
+                                             "before, and make labels vectors with one_hot");
+  }
+}
+
+std::string names_of(const std::vector<std::string>& fields) {
+  std::string names;
+  for (const std::string& field : fields) names += (names.empty() ? "" : " ") + field;
+  return names;
+}
+
+MixRows mix_rows_of(const BatchView& in, const BatchView& out, const std::string& field) {
+  const TensorView from = in[field], to = out[field];
+  return {from.data, to.data, in.rows, from.shape.elements() / in.rows, from.dtype};
+}
+
+void mix_on_host(const MixRows& work, const DrawnShares& shares) { mix_rows(work, shares); }
+void mix_on_host(const MixRows& work, const CutShares& shares) { mix_rows(work, shares); }
+
+}  // namespace penstock::image
