@@ -46,6 +46,8 @@ std::vector<std::int64_t> all(const ps::Pipeline& p, const std::string& field, s
   return values;
 }
 
+ps::Stage crop_of(const char* field) { return fake::image_stage(field, fake::RandomCrop{5, 4}); }
+
 std::string message_of(const std::function<void()>& f) {
   const auto error = error_of(f);
   return error ? error->what() : "";
@@ -249,7 +251,22 @@ TEST_CASE("values of a part are written to their rows, and promised pixels are d
   }
 }
 
-TEST_CASE("check, stop and memory limits reach into parts") {
+TEST_CASE("promised pixels of a part that are damaged name their field and record") {
+  const Watchdog dog(60s);
+  const Album damaged(Album::promises, false, {5});
+  const ps::Pipeline part = ps::from(damaged) | ps::take(30) | ps::rename("label", "l");
+  const ps::Pipeline p = ps::from(ps::zip({{numbers(30)}, {part, "b_"}})) | crop_of("b_image") |
+                         ps::check({.verify = true}) | ps::batch(4);
+  const auto error = error_of([&] { (void)collect(p, {.threads = 2}); });
+  REQUIRE(error);
+  CHECK(error->stage() == "read");
+  CHECK(error->key() == "picture 5");
+  CHECK(error->index() == 5);
+  CHECK(error->cause().find("the sum differs") != std::string::npos);
+  CHECK(error->cause().find("it is record 5 of album") != std::string::npos);
+}
+
+TEST_CASE("the check and the stop and the limits reach into parts") {
   const Watchdog dog(60s);
   const Album promised(Album::promises, false, {5});
   const ps::Pipeline part = ps::from(promised) | crop();
@@ -385,7 +402,7 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
 }
 
-TEST_CASE("a join of itself, again and again, ends with words") {
+TEST_CASE("a join of itself that goes on and on ends with words") {
   ps::AnySource plain = ps::share(numbers(1)), parts = ps::from(numbers(1)) | add("n", 1);
   for (int i = 0; i < 40; ++i) plain = ps::concat(plain, plain);
   CHECK(plain.size() == std::uint64_t{1} << 40);
