@@ -14,6 +14,7 @@
 namespace PENSTOCK_TEST_FILE {
 
 using namespace penstock_test;
+namespace ps = penstock;
 
 TEST_CASE("a sink that keeps its job goes on with the same one, and names what differs from another") {
   const TempFolder folder;
