@@ -41,9 +41,9 @@ void check_stages(const PipelineData& data) {
     if (stage.work->changes_count()) refuse(stage.label, stage.label + " changes the number of samples");
   if (data.batch) refuse("batch", "batch joins several samples");
   if (data.bucket) refuse("bucket", "bucket sorts samples into batches");
-  if (!data.collates.empty())
-    refuse(data.collates.begin()->first,
-           "how rows of \"" + data.collates.begin()->first + "\" become a batch is a setting of the whole pipeline");
+  for (const auto& [field, collate] : data.collates)
+    refuse((collate.kind == Collate::Kind::ragged ? "ragged(" : "pad(") + field + ")",
+           "how rows of \"" + field + "\" become a batch is a setting of the whole pipeline");
   if (data.policy) refuse("on_error", "on_error is a setting of the whole pipeline");
   if (data.check) refuse("check", "check is a setting of the whole pipeline");
   if (data.seed) refuse("seed", "the seed is a setting of the whole pipeline");

@@ -207,7 +207,8 @@ void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
   r.wait_looks = t.waits.looks;
   fill_sample_times(r, source, t);
   // Stages of parts run before the stages of the whole.
-  std::ranges::rotate(r.stages, r.stages.begin() + static_cast<std::ptrdiff_t>(chain.steps().size()));
+  std::rotate(r.stages.begin(), r.stages.begin() + static_cast<std::ptrdiff_t>(chain.steps().size()),
+              r.stages.begin() + static_cast<std::ptrdiff_t>(t.steps.size()));
   r.block_decodes = t.blocks.loads;
   r.block_uses = t.blocks.uses;
   r.block_decodes_saved = t.blocks.saved_by_double;

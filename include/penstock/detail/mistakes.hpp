@@ -297,6 +297,14 @@ constexpr void explain_beginning() {
                 "penstock: stages follow a pipeline, which begins with from(source): from(source) | stage");
 }
 
+/// For a pipeline in `from`; `S` is its type.
+template <class S>
+constexpr void explain_pipeline_in_from() {
+  static_assert(mistaken<S>,
+                "penstock: from() begins a pipeline over a source, and this is a pipeline already: put the next stage "
+                "after it with |, or make it a part of a join, from(zip({{a}, {b, \"b_\"}}))");
+}
+
 /// For a pipeline after `|`; `S` is the type before `|`.
 template <class S>
 constexpr void explain_pipeline_after() {

@@ -20,6 +20,9 @@ template <class S>
 Pipeline from(S source) {
   if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>(std::move(source)));
+  } else if constexpr (std::same_as<S, Pipeline>) {
+    detail::explain_pipeline_in_from<S>();
+    return source;
   } else {
     detail::explain_source<S>();
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
