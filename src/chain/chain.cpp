@@ -102,7 +102,8 @@ std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {
 StepCall Chain::call_of(const ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                         std::span<std::byte* const> rows) const noexcept {
   const std::string* cached_by = number < cache_step() ? cached_by_ : nullptr;
-  if (cached_by == nullptr && run.outer != nullptr) cached_by = run.outer->reading->cached_by;
+  if (cached_by == nullptr && run.branches.outer != nullptr)
+    cached_by = run.branches.outer->branches.reading->cached_by;
   return {place, index, rows, seed_, check_, number, cached_by};
 }
 
@@ -186,13 +187,13 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
 
 void Chain::run_branch(ChainRun& run, std::uint64_t index) const {
   run.follow_outer();
-  ChainRun& outer = *run.outer;
+  ChainRunBranches& outer = run.branches.outer->branches;
   const Place& place = outer.reading->place;
   const std::size_t first = first_step(run, index);
   if (outer.measured_for == 0) {
     run_steps(run, first, steps().size(), place, index, {});
   } else {
-    const BranchTime time(outer.in_branches);
+    const BranchTime time(outer.time);
     run_measured(run, first, steps().size(), place, index, {}, outer.measured_for);
   }
   run.counters.totals.samples.add(1);
@@ -241,8 +242,8 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   constexpr std::uint64_t worth_asking_ns = 1'000;
   ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
-  run.measured_for = stands_for;
-  run.in_branches = {};
+  run.branches.measured_for = stands_for;
+  run.branches.time = {};
   Clocks before = read_clocks();
   const Clocks begun = before;
   std::uint64_t read_ns = 0;
@@ -251,7 +252,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
     std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
     if (i == 0) read_ns = wall_ns;
     // The branches count their time themselves.
-    const Clocks elsewhere = std::exchange(run.in_branches, {});
+    const Clocks elsewhere = std::exchange(run.branches.time, {});
     cpu_ns -= std::min(cpu_ns, elsewhere.cpu_ns);
     wall_ns -= std::min(wall_ns, elsewhere.wall_ns);
     counters.steps[i].cpu_ns.add(stands_for * cpu_ns);
@@ -261,9 +262,9 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
     before = read_clocks();
   };
   const auto count_all = [&] {
-    run.measured_for = 0;
+    run.branches.measured_for = 0;
     counters.sample_ns = before.wall_ns - begun.wall_ns;
-    if (run.outer != nullptr) return;
+    if (run.branches.outer != nullptr) return;
     counters.totals.wall_ns.add(stands_for * counters.sample_ns);
     counters.totals.measured.add(1);
     counters.totals.stood_for.add(stands_for);

@@ -16,8 +16,8 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
   prepare(max_steps);
 }
 
-ChainRun::ChainRun(const Chain& chain, ChainRun& its_outer)
-    : arena(its_outer.arena), outer(&its_outer), own_arena_(0), chain_(&chain) {
+ChainRun::ChainRun(const Chain& chain, ChainRun& its_outer) : arena(its_outer.arena), own_arena_(0), chain_(&chain) {
+  branches.outer = &its_outer;
   prepare(~std::size_t{0});
 }
 
@@ -31,12 +31,12 @@ void ChainRun::prepare(std::size_t max_steps) {
   if (chain.layout() != nullptr) row.varying.resize(chain.layout()->varying());
   for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) images.decoders[i] = steps[i]->start_decoding();
   for (const Chain::ChainBranch& branch : chain.branches())
-    branches.push_back(std::make_unique<ChainRun>(*branch.chain, *this));
+    branches.inner.push_back(std::make_unique<ChainRun>(*branch.chain, *this));
 }
 
 void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations) {
   if (step.starts_anew(*this)) {
-    if (outer == nullptr) arena.reset();
+    if (branches.outer == nullptr) arena.reset();
     decoding.reset();
     if (cells.size() != step.fields) cells.resize(step.fields);
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
@@ -62,9 +62,9 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations)
     cells[slot].data = nullptr;
     cells[slot].promise = nullptr;
   }
-  if (outer != nullptr) {
+  if (branches.outer != nullptr) {
     for (const Step::Destination destination : step.destinations) {
-      const Cell& to = outer->cells[first_outer_slot_ + destination.row];
+      const Cell& to = branches.outer->cells[branches.first_slot + destination.row];
       cells[destination.slot].destination = to.destination;
       cells[destination.slot].row = to.row;
     }
@@ -100,21 +100,21 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
 }
 
 void ChainRun::follow_outer() {
-  runner.trace = outer->runner.trace;
-  if (!(stop == outer->stop)) stop = outer->stop;
+  runner.trace = branches.outer->runner.trace;
+  if (!(stop == branches.outer->stop)) stop = branches.outer->stop;
 }
 
 // A promise names the slot of the source's field, and the outer chain's source has other slots.
 void ChainRun::hand_over() {
   for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-    Cell& to = outer->cells[first_outer_slot_ + slot];
+    Cell& to = branches.outer->cells[branches.first_slot + slot];
     to = cells[slot];
     if (to.promise == nullptr) continue;
     auto* const promise = ::new (arena.allocate(sizeof(Promise))) Promise(*to.promise);
-    promise->slot = first_outer_slot_ + slot;
+    promise->slot = branches.first_slot + slot;
     to.promise = promise;
   }
-  outer->copied_bytes += std::exchange(copied_bytes, 0);
+  branches.outer->copied_bytes += std::exchange(copied_bytes, 0);
 }
 
 void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
@@ -122,7 +122,7 @@ void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 // Returns the memory for a value of this shape that becomes a row of the batch. A value that is too long for its row
 // gets scratch, because a later stage may still cut the value, or a filter may leave out the sample.
 std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
-  if (outer != nullptr) return outer->destination(number, shape);
+  if (branches.outer != nullptr) return branches.outer->destination(number, shape);
   const RowField& field = (*chain_->layout())[number];
   RaggedRow& out = row.varying[field.varying];
   const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[number].dtype);

@@ -13,8 +13,8 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/sample.hpp>
 
-#include "base/counters.hpp"
 #include "chain/chain_run_blocks.hpp"
+#include "chain/chain_run_branches.hpp"
 #include "chain/chain_run_counters.hpp"
 #include "chain/chain_run_images.hpp"
 #include "chain/row_destination.hpp"
@@ -25,7 +25,6 @@ namespace penstock::detail::runtime {
 
 class Chain;
 class Step;
-struct StepCall;
 
 /// What one runner needs to take samples through a chain: reader, decoders, scratch, cells, counters. One thread at a
 /// time may use it.
@@ -43,6 +42,7 @@ class ChainRun final : public Cells {
   std::vector<Cell> spare;
   RowDestination row;
   ChainRunBlocks blocks;
+  ChainRunBranches branches;
   ChainRunCounters counters;
   RunnerState runner;
   const std::string* at = nullptr;  ///< label of the current stage, for errors
@@ -52,12 +52,7 @@ class ChainRun final : public Cells {
   bool recalls = false;        ///< the cache has the current sample, and the cache's step has not run yet
   ChainRun* parent = nullptr;  ///< parent of the current sample; several runners may read a parent at the same time
   std::uint32_t child = 0;     ///< number of the current sample among its parent's children
-  std::unique_ptr<ChainRun> stand_in;               ///< a parent that is made for the current child only
-  ChainRun* const outer = nullptr;                  ///< the ChainRun whose reading this branch is a part of; null: none
-  std::vector<std::unique_ptr<ChainRun>> branches;  ///< one for each branch of the chain
-  const StepCall* reading = nullptr;                ///< what the reading is called with, while it reads
-  std::uint64_t measured_for = 0;  ///< number of samples that the current timing represents; 0: no timing
-  Clocks in_branches{};            ///< time of branches during the step that is timed
+  std::unique_ptr<ChainRun> stand_in;  ///< a parent that is made for the current child only
 
   std::byte* destination(std::size_t number, const Shape& shape) override;
   ChainRun* chain_run() noexcept override { return this; }
@@ -69,23 +64,22 @@ class ChainRun final : public Cells {
   void adopt();
   /// For a branch: takes over from the outer ChainRun what changes from sample to sample.
   void follow_outer();
-  /// For a branch: sets where its values have their destinations, the cells of the outer ChainRun from `first_slot` on.
-  void write_to(std::size_t first_slot) noexcept { first_outer_slot_ = first_slot; }
-  /// For a branch: makes its cells the cells of the outer ChainRun from `first_slot` on.
+  /// For a branch: makes its cells the cells of the outer ChainRun.
   void hand_over();
   /// Calls give(counters, runs) for this chain's steps and those of its branches, in the order of `Chain::all_steps`.
   /// `runs`: how often a step of a branch ran; 0 for the steps of this chain.
   template <class F>
   void for_each_counter(F give) const {
-    for (const StepCounters& step : counters.steps) give(step, outer == nullptr ? 0 : counters.totals.samples.get());
-    for (const auto& branch : branches) branch->for_each_counter(give);
+    for (const StepCounters& step : counters.steps)
+      give(step, branches.outer == nullptr ? 0 : counters.totals.samples.get());
+    for (const auto& branch : branches.inner) branch->for_each_counter(give);
   }
   /// Calls f(branch of this ChainRun, the same branch of `other`) for each branch, with the branches inside them.
   template <class F>
   void with_branches(ChainRun& other, F f) {
-    for (std::size_t i = 0; i < branches.size(); ++i) {
-      f(*branches[i], *other.branches[i]);
-      branches[i]->with_branches(*other.branches[i], f);
+    for (std::size_t i = 0; i < branches.inner.size(); ++i) {
+      f(*branches.inner[i], *other.branches.inner[i]);
+      branches.inner[i]->with_branches(*other.branches.inner[i], f);
     }
   }
 
@@ -102,7 +96,6 @@ class ChainRun final : public Cells {
 
   ScratchArena own_arena_;
   const Chain* chain_;
-  std::size_t first_outer_slot_ = 0;
 };
 
 }  // namespace penstock::detail::runtime

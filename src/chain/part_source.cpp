@@ -40,7 +40,7 @@ class PartReader final : public ReaderModel {
     const std::uint64_t record = part_.record(index);
     if (ChainRun* const outer = out.cells().chain_run(); outer != nullptr) {
       if (const auto number = outer->chain().find_branch(branch_))
-        return read_within(*outer->branches[*number], record, out.first_slot());
+        return read_within(*outer->branches.inner[*number], record, out.first_slot());
     }
     read_alone(record, out);
   }
@@ -61,7 +61,7 @@ class PartReader final : public ReaderModel {
  private:
   void read_within(ChainRun& run, std::uint64_t record, std::size_t first_slot) {
     const LentReader lent(run, reader_);
-    run.write_to(first_slot);
+    run.branches.first_slot = first_slot;
     guarded(run, record, [&] { run.chain().run_branch(run, record); });
     run.hand_over();
   }

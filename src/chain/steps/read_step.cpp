@@ -15,7 +15,7 @@ class ReadStep final : public Step {
 
   bool run(ChainRun& run, const StepCall& call) const override {
     SampleBuilder out(run);
-    run.reading = &call;
+    run.branches.reading = &call;
     run.reader->read(call.index, out);
     for (std::size_t slot = 0; slot < fields; ++slot)
       if (!run.given(slot)) run.missing(slot);
