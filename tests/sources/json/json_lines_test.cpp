@@ -252,6 +252,15 @@ TEST_CASE("a file that is replaced or cut short after it was opened is an error"
   const std::string path = folder / "t.jsonl";
   folder.write("t.jsonl", "{\"x\":1}\n{\"x\":2}\n");
   const JsonLinesSource source({.path = path, .access = FileAccess::read});
+  // Of the same size, under the same name.
+  folder.write("new.jsonl", "{\"x\":3}\n{\"x\":4}\n");
+  std::filesystem::rename(path, folder / "old.jsonl");
+  std::filesystem::rename(folder / "new.jsonl", path);
+  const Error replaced = error_of([&] { read_sample(source, 1); });
+  CHECK(replaced.code() == Errc::io);
+  CHECK(replaced.cause() == "line 2: the file was changed or replaced since it was opened; open it again");
+  std::filesystem::rename(folder / "old.jsonl", path);
+  CHECK(whole_numbers(source, "x") == std::vector<std::int64_t>{1, 2});
   std::filesystem::resize_file(path, 9);
   CHECK(error_of([&] { read_sample(source, 1); }).code() == Errc::io);
   std::filesystem::remove(path);
