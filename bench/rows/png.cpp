@@ -11,6 +11,7 @@
 #include "../decoders_beside.hpp"
 #include "../photographs.hpp"
 #include "../pictures.hpp"
+#include "../raw_loop.hpp"
 #include "rows.hpp"
 
 namespace penstock::bench {
