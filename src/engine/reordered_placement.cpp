@@ -25,7 +25,7 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
   closed_.reserve(ring_.most());
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
-  if (!data_.batch_maps.empty())
+  if (!data_.after_batch.maps.empty())
     for (const auto& buffer : ring_.all()) buffer->draw_places.resize(rows_);
 }
 
@@ -108,7 +108,7 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
     queue_.admit(buffer);
     note_idle();
   }
-  if (data_.batch_maps.empty()) return finish(buffer, parts);
+  if (data_.after_batch.maps.empty()) return finish(buffer, parts);
   if (!BatchRing::count_down(buffer, parts)) return;
   // No other runner can retire now, so functions of `map_batches` must not run here.
   const std::lock_guard lock(closed_mutex_);
@@ -116,7 +116,7 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
 }
 
 void ReorderedPlacement::publish_closed() noexcept {
-  while (!data_.batch_maps.empty()) {
+  while (!data_.after_batch.maps.empty()) {
     BatchBuffer* buffer = nullptr;
     {
       const std::lock_guard lock(closed_mutex_);

@@ -38,14 +38,14 @@ void check_kept(const Field& in, const Field& out, const std::string& label) {
 void add_device_stage(PipelineData& data, BoundStage stage) {
   if (stage.out.size() == 0) throw Error(Errc::schema_mismatch, "the stage leaves no field").with_stage(stage.label);
   const Schema sample = data.sample();
-  data.device_stages.push_back(std::move(stage));
-  data.device = make_device_program(sample, data.device_stages);
-  if (!data.batch_maps.empty() && data.device->decodes())
+  data.after_batch.device_stages.push_back(std::move(stage));
+  data.device = make_device_program(sample, data.after_batch.device_stages);
+  if (!data.after_batch.maps.empty() && data.device->decodes())
     throw Error(Errc::invalid_argument,
                 "runners open and decode images before a batch is complete, so no decoder "
                 "stands after " +
-                    data.batch_maps.back().stage.label + "; put the decoder before batch")
-        .with_stage(data.device_stages.back().label);
+                    data.after_batch.maps.back().stage.label + "; put the decoder before batch")
+        .with_stage(data.after_batch.device_stages.back().label);
   for (const DeviceStep& step : data.device->steps)
     for (std::size_t i = 0; i < step.out.size(); ++i)
       if (step.made[i] && step.model != nullptr)

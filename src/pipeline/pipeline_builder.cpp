@@ -26,7 +26,7 @@ const Field& PipelineBuilder::at(const std::string& field, const std::string& la
 }
 
 bool PipelineBuilder::holds_labels(std::string field) const {
-  for (auto stage = data_.device_stages.rbegin(); stage != data_.device_stages.rend(); ++stage)
+  for (auto stage = data_.after_batch.device_stages.rbegin(); stage != data_.after_batch.device_stages.rend(); ++stage)
     if (const std::optional<bool> labels = stage->work->gives_labels(field)) return *labels;
   for (auto stage = data_.stages.rbegin(); stage != data_.stages.rend(); ++stage) {
     if (const std::optional<bool> labels = stage->work->gives_labels(field)) return *labels;
@@ -159,7 +159,7 @@ void PipelineBuilder::add_batch_map(const std::string& name, std::string options
                                     BoundBatchMap map) {
   map.stage = bound(name, name, std::move(options), version, std::move(out));
   data_.schema = map.stage.out;
-  data_.batch_maps.push_back(std::move(map));
+  data_.after_batch.maps.push_back(std::move(map));
 }
 
 void PipelineBuilder::add_stage_anywhere(const std::string& name, const std::string& label, std::string options,

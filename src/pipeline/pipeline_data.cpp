@@ -20,7 +20,7 @@ const std::string* PipelineData::mixing_device_stage() const {
 }
 
 const std::string* PipelineData::mixing_stage() const {
-  return batch_maps.empty() ? mixing_device_stage() : &batch_maps[0].stage.label;
+  return after_batch.maps.empty() ? mixing_device_stage() : &after_batch.maps[0].stage.label;
 }
 
 }  // namespace penstock::detail

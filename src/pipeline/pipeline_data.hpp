@@ -42,6 +42,12 @@ struct BoundBatchMap {
   std::size_t adds = 0;    ///< number of fields that the stage adds; they are the last fields of `stage.out`
 };
 
+/// The stages after `batch`, in their order: first `maps`, then `device_stages`.
+struct StagesAfterBatch {
+  std::vector<BoundBatchMap> maps;        ///< work on whole batches on the host
+  std::vector<BoundStage> device_stages;  ///< may run on a device
+};
+
 /// What a Pipeline holds: the settings of its stages, in their order.
 struct PipelineData {
   std::shared_ptr<const SourceModel> source;
@@ -52,10 +58,9 @@ struct PipelineData {
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
-  Schema schema;                                ///< fields of a row; if there is a `device`, its hidden fields follow
-  std::vector<BoundBatchMap> batch_maps;        ///< stages after `batch` that work on whole batches on the host
-  std::vector<BoundStage> device_stages;        ///< stages after `batch` that may run on a device
-  std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null if there are none
+  Schema schema;  ///< fields of a row; if there is a `device`, its hidden fields follow
+  StagesAfterBatch after_batch;
+  std::shared_ptr<const DeviceProgram> device;  ///< the program of `after_batch.device_stages`; null if there are none
   std::uint64_t size = 0;                       ///< positions per epoch; `unknown_size` for a stream
   std::uint64_t stream_window = 0;  ///< a stream is shuffled inside runs of this many records; 0 means no shuffle
   std::uint64_t stream_key = 0;     ///< key of a stream's shuffle
@@ -90,7 +95,7 @@ struct PipelineData {
   /// Returns how many of the last fields of `sample()` are added by `map_batches`. Runners don't make these fields.
   std::size_t added() const noexcept {
     std::size_t fields = 0;
-    for (const BoundBatchMap& map : batch_maps) fields += map.adds;
+    for (const BoundBatchMap& map : after_batch.maps) fields += map.adds;
     return fields;
   }
   /// Returns `schema`, with empty values in the fields that `map_batches` adds: what runners make of a sample.

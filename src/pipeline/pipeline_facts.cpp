@@ -223,12 +223,12 @@ PipelineFacts facts_of(const PipelineData& data) {
   if (data.device)
     for (const DeviceStep& step : data.device->steps)
       for (const bool made : step.made) list.add(made ? 1 : 0);
-  for (const BoundBatchMap& map : data.batch_maps) {
+  for (const BoundBatchMap& map : data.after_batch.maps) {
     list.add_text("map of batches");
     add_stage(list, map.stage);
     list.say("stage " + map.stage.label + " on batches", words_of(map.stage));
   }
-  for (const BoundStage& stage : data.device_stages) {
+  for (const BoundStage& stage : data.after_batch.device_stages) {
     list.add_text("after batch");
     add_stage(list, stage);
     list.say("stage " + stage.label + " after batch", words_of(stage));

@@ -86,7 +86,7 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   if (!stages.empty()) add_loads(stages.front(), t.loads, kept);
   for (std::size_t i = 0; i < t.batch_maps.size(); ++i) {
     StageReport& s = stages.emplace_back();
-    s.name = chain.data().batch_maps[i].stage.label;
+    s.name = chain.data().after_batch.maps[i].stage.label;
     s.samples = t.batch_maps[i].samples;
     s.cpu_us_per_sample = static_cast<double>(t.batch_maps[i].cpu_ns) / kept * 1e-3;
   }
@@ -98,9 +98,9 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
 // Returns the CPU time of the stages that the caller's thread runs.
 double cpu_us_on_caller(const PipelineData& data, const Report& r) {
   double sum = 0;
-  const std::size_t first = r.stages.size() - data.batch_maps.size();
-  for (std::size_t i = 0; i < data.batch_maps.size(); ++i)
-    if (data.batch_maps[i].on_caller) sum += r.stages[first + i].cpu_us_per_sample;
+  const std::size_t first = r.stages.size() - data.after_batch.maps.size();
+  for (std::size_t i = 0; i < data.after_batch.maps.size(); ++i)
+    if (data.after_batch.maps[i].on_caller) sum += r.stages[first + i].cpu_us_per_sample;
   return sum;
 }
 

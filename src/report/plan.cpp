@@ -223,7 +223,7 @@ std::string Pipeline::plan() const {
   const detail::PipelineData& d = *data_;
   std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
-  out += map_lines(d.batch_maps);
+  out += map_lines(d.after_batch.maps);
   if (d.device) out += device_lines(d.device->steps);
   if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);

@@ -22,15 +22,15 @@ BatchMaps::BatchMaps(const PipelineData& data, const BatchLayout& layout, std::s
       layout_(layout),
       positions_(data),
       stop_(std::move(stop)),
-      first_on_caller_(data.batch_maps.size()),
-      counters_(data.batch_maps.size()) {
-  const auto on_caller = std::ranges::find(data.batch_maps, true, &BoundBatchMap::on_caller);
-  first_on_caller_ = static_cast<std::size_t>(on_caller - data.batch_maps.begin());
+      first_on_caller_(data.after_batch.maps.size()),
+      counters_(data.after_batch.maps.size()) {
+  const auto on_caller = std::ranges::find(data.after_batch.maps, true, &BoundBatchMap::on_caller);
+  first_on_caller_ = static_cast<std::size_t>(on_caller - data.after_batch.maps.begin());
 }
 
 void BatchMaps::run_on_caller(BatchBuffer& buffer) noexcept {
-  if (first_on_caller_ == data_.batch_maps.size() || std::exchange(buffer.mapped, true)) return;
-  run(buffer, first_on_caller_, data_.batch_maps.size());
+  if (first_on_caller_ == data_.after_batch.maps.size() || std::exchange(buffer.mapped, true)) return;
+  run(buffer, first_on_caller_, data_.after_batch.maps.size());
 }
 
 // A batch with a sample that ends the run is not delivered, so no function needs to see it.
@@ -40,7 +40,7 @@ void BatchMaps::run(BatchBuffer& buffer, std::size_t first, std::size_t last) no
     return;
   const FloatMode standard;
   for (std::size_t i = first; i < last; ++i) {
-    const BoundBatchMap& map = data_.batch_maps[i];
+    const BoundBatchMap& map = data_.after_batch.maps[i];
     clear_added(buffer, map);
     if (std::ranges::count(std::span(buffer.mask).first(buffer.valid), 1) == 0) continue;
     const ProfiledRange range(map.stage.label);
@@ -60,7 +60,7 @@ void BatchMaps::run(BatchBuffer& buffer, std::size_t first, std::size_t last) no
 }
 
 void BatchMaps::apply(BatchBuffer& buffer, std::size_t number) {
-  const BoundBatchMap& map = data_.batch_maps[number];
+  const BoundBatchMap& map = data_.after_batch.maps[number];
   const MappedBatch mapped{buffer, layout_, map.stage.out, positions_, stop_, data_.seed_value(), map.stage.key};
   HostBatch batch(mapped);
   const std::uint64_t begun = read_clocks().cpu_ns;

@@ -46,7 +46,7 @@ class BatchMaps {
   BatchMaps(const BatchMaps&) = delete;
   BatchMaps& operator=(const BatchMaps&) = delete;
 
-  bool empty() const noexcept { return data_.batch_maps.empty(); }
+  bool empty() const noexcept { return data_.after_batch.maps.empty(); }
   /// Runs the stages that runners run. Call when all rows of the batch are made, and before it is ready. If a function
   /// throws, sets the batch's `overflow`, or masks its rows.
   void run_on_runner(BatchBuffer& buffer) noexcept { run(buffer, 0, first_on_caller_); }

@@ -25,12 +25,12 @@ class MapBatchesStage final : public WorkStage {
     };
     const PipelineData& data = pipeline.data();
     if (!data.batch) refuse("it works on whole batches, so it stands after batch");
-    if (!data.device_stages.empty())
-      refuse("it works on the host, so it stands directly after batch, before \"" + data.device_stages[0].label +
-             "\", which a device may run");
+    if (!data.after_batch.device_stages.empty())
+      refuse("it works on the host, so it stands directly after batch, before \"" +
+             data.after_batch.device_stages[0].label + "\", which a device may run");
     Schema out = pipeline.schema();
     for (const Field& field : options_.adds) out = with_added(out, field);
-    const bool after_caller = !data.batch_maps.empty() && data.batch_maps.back().on_caller;
+    const bool after_caller = !data.after_batch.maps.empty() && data.after_batch.maps.back().on_caller;
     pipeline.add_batch_map(options_.name, words(), options_.version, std::move(out),
                            {.stage = {},
                             .model = model_,

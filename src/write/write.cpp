@@ -215,7 +215,7 @@ void check(const PipelineData& data, const WriteOptions& options) {
                 "write() stores all samples once, also those of the other ranks of for_rank(), and knows no "
                 "`steps_per_epoch`; leave that stage away, or give each rank a split of its own and a store of its own")
         .with_stage("write");
-  if (data.device || !data.batch_maps.empty())
+  if (data.device || !data.after_batch.maps.empty())
     throw Error(Errc::unsupported,
                 "write() stores samples, and stages after batch make none of them; leave those away, or put them "
                 "before batch")

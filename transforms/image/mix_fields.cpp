@@ -12,21 +12,30 @@ namespace penstock::image {
 
 namespace {
 
+// Mixes a pair of rows. `rows_in` and `rows_out`: the two rows, one after the other.
+template <class Number>
+void mix_pair(const typename Number::Element* __restrict rows_in, typename Number::Element* __restrict rows_out,
+              std::size_t elements, float share) {
+  const auto* const second_in = rows_in + elements;
+  auto* const second_out = rows_out + elements;
+  for (std::size_t i = 0; i < elements; ++i) {
+    const float first = Number::value(rows_in[i]), second = Number::value(second_in[i]);
+    rows_out[i] = Number::of(mixed(first, second, share));
+    second_out[i] = Number::of(mixed(second, first, share));
+  }
+}
+
 template <class Number, class Shares>
 void mix_numbers(const MixRows& work, const Shares& shares) {
   using Element = typename Number::Element;
   const auto elements = static_cast<std::size_t>(work.elements);
-  for (std::uint64_t row = 0; row < work.rows; ++row) {
-    const Element* const own = static_cast<const Element*>(work.in) + row * elements;
+  for (std::uint64_t row = 0; row < work.rows; row += 2) {
+    const Element* const in = static_cast<const Element*>(work.in) + row * elements;
     Element* const out = static_cast<Element*>(work.out) + row * elements;
-    if (!shares.mixes(work.rows, row)) {
-      std::copy_n(own, elements, out);
-      continue;
-    }
-    const Element* const other = static_cast<const Element*>(work.in) + (row ^ 1) * elements;
-    const float share = shares.share(row);
-    for (std::size_t i = 0; i < elements; ++i)
-      out[i] = Number::of(mixed(Number::value(own[i]), Number::value(other[i]), share));
+    if (shares.mixes(work.rows, row))
+      mix_pair<Number>(in, out, elements, shares.share(row));
+    else
+      std::copy_n(in, elements * std::min<std::uint64_t>(2, work.rows - row), out);
   }
 }
 

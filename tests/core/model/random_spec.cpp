@@ -349,6 +349,10 @@ std::string describe(const Spec& spec) {
     if (!s.list.empty()) out += " [" + std::to_string(s.list.size()) + "]";
     if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
   }
+  for (const BatchMap& map : spec.maps)
+    out += " | " + map.name + (map.on_caller ? " on the caller" : "") + (map.adds ? " adds" : "") +
+           (map.fails_at != ~u64{0} ? " fails at " + std::to_string(map.fails_at) : "");
+  if (spec.swaps) out += " | swap";
   static const char* const tails[] = {"keep", "drop", "pad"};
   static const char* const policies[] = {"fail", "replace", "mask", "drop"};
   for (const auto& [field, c] : spec.collates)

@@ -2,6 +2,12 @@
 // Functions on whole batches: what they see, when they run, and what becomes of their errors.
 #include "support/catch.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include <penstock/report.hpp>
 #include <penstock/stages/on_error.hpp>
 
@@ -451,4 +457,12 @@ TEST_CASE("plan, report and timeline show functions on batches") {
   CHECK(report.stages[1].cpu_us_per_sample > 1);
   CHECK(report.stages[1].share > report.stages[2].share);
   CHECK(report.stages[2].name == "last");
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("map_batches_" + std::to_string(::getpid()))).string();
+  loader.write_trace(file);
+  std::ostringstream timeline;
+  timeline << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
+  CHECK(timeline.str().find("\"collate\"") != std::string::npos);
+  CHECK(timeline.str().find("\"last\"") != std::string::npos);
 }

@@ -11,6 +11,7 @@
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 
+#include "image/beta.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include "transforms/image/both_sides.hpp"
@@ -108,6 +109,25 @@ TEST_CASE("mixup mixes each pair of neighbours by one share, and leaves who has 
       CHECK(shares.size() >= 5);  // each pair draws
       CHECK(left >= 4);
     }
+  }
+}
+
+TEST_CASE("mixup draws a pair's share from Beta(alpha, alpha), at the place of its first row") {
+  // A stage of the same name before batch draws the same for each sample.
+  struct Draws {
+    Schema schema(const Schema& in) const { return in.with({"drawn", DType::f32, {}}); }
+    std::string name() const { return "mixup"; }
+    void operator()(Sample& sample, Context& context) const {
+      *sample.emplace<float, 0>("drawn", {}).data() = static_cast<float>(image::draw_beta(0.3, context.rng()));
+    }
+  };
+  Loader drawn(from(Records{}) | Draws{} | batch(6), {.threads = 1, .epochs = 1});
+  Loader mixed(from(Records{}) | batch(6) | mixup({.alpha = 0.3}), {.threads = 1, .epochs = 1});
+  for (const Batch& batch : mixed.epoch()) {
+    const std::optional<Batch> of_samples = drawn.next();
+    REQUIRE(of_samples);
+    for (std::uint64_t r = 0; r + 1 < batch.size(); r += 2)
+      CHECK(at(batch["label"], r * classes + batch.indices()[r] % classes) == at((*of_samples)["drawn"], r));
   }
 }
 
