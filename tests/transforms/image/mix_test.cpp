@@ -73,7 +73,7 @@ std::string cause(const std::function<void()>& f) { return error_of(f).cause(); 
 
 TEST_CASE("mixup mixes each pair of neighbours by one share, and leaves who has no neighbour") {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    const Records records{.dtype = dtype, .bad = {4, 11}};
+    const Records records{.dtype = dtype, .count = 60, .bad = {1, 4, 8, 11, 16, 20, 31, 47}};
     const Pipeline samples = from(records) | shuffle({.seed = 3}) | on_error({.policy = OnError::mask});
     for (const Tail tail : {Tail::keep, Tail::pad}) {
       const Pipeline p = samples | batch(7, {.tail = tail}) | mixup({.alpha = 1});
@@ -106,7 +106,7 @@ TEST_CASE("mixup mixes each pair of neighbours by one share, and leaves who has 
           for (std::uint64_t i = 0; i < each; ++i) REQUIRE(at(image, r * each + i) == share * own + rest * neighbour);
         }
       }
-      CHECK(shares.size() >= 5);  // each pair draws
+      CHECK(shares.size() >= 10);  // each pair draws
       CHECK(left >= 4);
     }
   }
@@ -149,7 +149,7 @@ TEST_CASE("mixup rounds once to f16 and bf16") {
 TEST_CASE("cutmix replaces one box in both rows of a pair, and mixes labels by the pixels that stay") {
   for (const DType dtype : {DType::u8, DType::f16, DType::f32})
     for (const bool chw : {false, true}) {
-      const Records records{.dtype = dtype, .count = 60, .chw = chw, .bad = {4, 11}};
+      const Records records{.dtype = dtype, .count = 60, .chw = chw, .bad = {1, 4, 8, 11, 16, 20, 31, 47}};
       const Pipeline p =
           from(records) | shuffle({.seed = 3}) | on_error({.policy = OnError::mask}) | batch(9) | cutmix();
       Loader loader(p, {.threads = 2});

@@ -127,6 +127,9 @@ TEST_CASE("random_erasing leaves an image into which no drawn size fits") {
   const RandomErasing erasing({.probability = 1, .area = {1, 1}, .aspect = {4, 4}});
   CHECK(RandomErasing::box(drawn(erasing, 0), {10, 10}).height == 0);
   CHECK(RandomErasing::box(drawn(erasing, 0), {20, 5}).height == 20);
+  const RandomErasing wide({.probability = 1, .area = {1, 1}, .aspect = {0.25, 0.25}});
+  CHECK(RandomErasing::box(drawn(wide, 0), {10, 10}).height == 0);
+  CHECK(RandomErasing::box(drawn(wide, 0), {5, 20}).width == 20);
   CHECK(RandomErasing::box(Params{}, {10, 10}).height == 0);
 }
 
