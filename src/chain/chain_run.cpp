@@ -117,6 +117,12 @@ void ChainRun::hand_over() {
   branches.outer->copied_bytes += std::exchange(copied_bytes, 0);
 }
 
+// The steps before a cache run only for samples that it does not have.
+std::uint64_t ChainRun::runs_of_branch(std::size_t step) const noexcept {
+  if (branches.outer == nullptr) return 0;
+  return (step < chain_->cache_step() ? counters.totals.made : counters.totals.samples).get();
+}
+
 void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 
 // Returns the memory for a value of this shape that becomes a row of the batch. A value that is too long for its row

@@ -70,8 +70,7 @@ class ChainRun final : public Cells {
   /// `runs`: how often a step of a branch ran; 0 for the steps of this chain.
   template <class F>
   void for_each_counter(F give) const {
-    for (const StepCounters& step : counters.steps)
-      give(step, branches.outer == nullptr ? 0 : counters.totals.samples.get());
+    for (std::size_t i = 0; i < counters.steps.size(); ++i) give(counters.steps[i], runs_of_branch(i));
     for (const auto& branch : branches.inner) branch->for_each_counter(give);
   }
   /// Calls f(branch of this ChainRun, the same branch of `other`) for each branch, with the branches inside them.
@@ -93,6 +92,7 @@ class ChainRun final : public Cells {
 
  private:
   void prepare(std::size_t max_steps);
+  std::uint64_t runs_of_branch(std::size_t step) const noexcept;
 
   ScratchArena own_arena_;
   const Chain* chain_;

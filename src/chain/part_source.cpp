@@ -101,47 +101,41 @@ std::unique_ptr<ReaderModel> PartSource::open_branch(std::uint64_t branch) const
   return std::make_unique<PartReader>(*this, branch);
 }
 
-bool PartSource::identified() const noexcept {
-  return source().identified() &&
-         std::ranges::all_of(data_->stages, [](const BoundStage& stage) { return stage.work->versioned(); });
-}
-
 bool PartSource::draws() const {
   return source().draws() || std::ranges::any_of(data_->stages, [](const BoundStage& s) { return s.work->draws(); });
 }
 
-void PartSource::open() const {
-  data_->open();
-  source().open();
-}
+void PartSource::open() const { data_->open(); }
 
-std::string PartSource::name_in_source(std::string_view field, std::string& changed) const {
-  std::string name(field);
+PartSource::FieldOrigin PartSource::origin_of(std::string_view field) const {
+  FieldOrigin from{.name = std::string(field), .changed_by = {}};
   for (auto stage = data_->stages.rbegin(); stage != data_->stages.rend(); ++stage) {
-    if (const std::string& before = stage->work->name_before(name); before != name)
-      name = std::string(before);
-    else if (stage->work->gives(name) || !stage->in.find(name))
-      changed = stage->label;
+    const WorkStage& work = *stage->work;
+    if (const std::string& before = work.name_before(from.name); before != from.name)
+      from.name = std::string(before);
+    else if (work.gives(from.name) || !stage->in.find(from.name))
+      from.changed_by = stage->label;
+    else
+      from.may_change = from.may_change || work.may_give(from.name);
   }
-  return name;
+  return from;
 }
 
-// Running the stages for all records would take as long as an epoch.
+// Running the stages for all records would take as long as an epoch. So that is left to the caller, and only if a stage
+// may change the labels without saying so.
 std::optional<std::vector<std::int64_t>> PartSource::labels(std::string_view field) const {
-  std::string changed;
-  const std::string name = name_in_source(field, changed);
-  if (!changed.empty())
+  const FieldOrigin from = origin_of(field);
+  if (!from.changed_by.empty())
     throw Error(Errc::schema_mismatch,
-                "field \"" + std::string(field) + "\" is made by the stage " + changed +
+                "field \"" + std::string(field) + "\" is made by the stage " + from.changed_by +
                     " of a part; records are drawn and split before any stage is run, by fields of a source")
-        .with_source(this->name());
-  return labels_here(labels_of(source(), name, "labels_of"));
+        .with_source(name());
+  if (from.may_change) return std::nullopt;
+  return labels_here(labels_of(source(), from.name, "labels_of"));
 }
 
 void PartSource::describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
-  std::string changed;
-  const std::string name = name_in_source(data_->schema[slot].name, changed);
-  const auto of_source = data_->source_schema.find(name);
+  const auto of_source = data_->source_schema.find(origin_of(data_->schema[slot].name).name);
   if (!of_source) return describe(index, error);
   Selected::describe_field(index, *of_source, error);
 }

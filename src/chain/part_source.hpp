@@ -29,7 +29,6 @@ class PartSource final : public Selected {
   std::shared_ptr<const PipelineData> pipeline() const override { return data_; }
   void for_each_part(const std::function<void(std::size_t, const SourceModel&)>&) const override {}
   std::uint64_t branches() const noexcept override { return 1 + source().branches(); }
-  bool identified() const noexcept override;
   bool draws() const override;
   void open() const override;
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override;
@@ -43,9 +42,13 @@ class PartSource final : public Selected {
   const Chain& chain_alone() const;
 
  private:
-  // Returns the name that a field of the samples has in the source. `changed`: is set to the label of a stage that is
-  // known to change its values; else it stays empty.
-  std::string name_in_source(std::string_view field, std::string& changed) const;
+  // Where the values of a field come from.
+  struct FieldOrigin {
+    std::string name;         // the field's name in the source
+    std::string changed_by;   // label of a stage that is known to change its values; else empty
+    bool may_change = false;  // a stage may change its values without saying so
+  };
+  FieldOrigin origin_of(std::string_view field) const;
 
   const std::shared_ptr<const PipelineData> data_;
   mutable std::once_flag made_alone_;

@@ -86,6 +86,7 @@ class CachedSource final : public ForwardedSource {
     }
   }
 
+  bool blocks_vary() const noexcept override { return true; }
   // Returns none, because some of a block's records may come from the cache.
   std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {

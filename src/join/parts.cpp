@@ -175,6 +175,7 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, Class
     has_keys_ = has_keys_ && part.has_keys();
     wants_advice_ = wants_advice_ || part.wants_advice();
     branches_.add(part, kind);
+    blocks_vary_ = blocks_vary_ || part.blocks_vary();
   }
   name_ = joined_name(kind, names);
   std::unordered_map<const SourceModel*, std::size_t> known;

@@ -56,6 +56,7 @@ class Parts : public ForwardedRecords {
   void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const final;
   std::uint64_t branches() const noexcept final { return branches_.branches(); }
   bool draws() const final { return branches_.draws(); }
+  bool blocks_vary() const noexcept final { return blocks_vary_; }
   std::vector<std::string> notes() const final;
   void open() const final;
 
@@ -95,7 +96,7 @@ class Parts : public ForwardedRecords {
   Schema schema_;
   std::uint64_t size_ = 0;
   BranchCount branches_;
-  bool has_keys_ = true, wants_advice_ = false;
+  bool blocks_vary_ = false, has_keys_ = true, wants_advice_ = false;
 };
 
 /// Makes the error of a join's record from `inner`, the error of a part's record. Drops the index of the part's record,

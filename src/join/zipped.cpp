@@ -21,9 +21,11 @@ namespace {
 
 struct Part {
   std::shared_ptr<const SourceModel> source;
-  Schema schema;              // with the part's own field names
-  std::size_t first;          // slot of the part's first field in the join
-  const BlockModel* blocks;   // null if the part has no blocks
+  Schema schema;      // with the part's own field names
+  std::size_t first;  // slot of the part's first field in the join
+  // Null if the part has no blocks, or if they may change from the plan to the reading. Then the lent blocks could not
+  // be told apart, so the part's reader loads its blocks itself.
+  const BlockModel* blocks;
   std::uint64_t first_block;  // number of the part's first block in the join
   // For each record of the join, the index of the part's record. Empty if each index is the record's index in the join.
   std::vector<std::uint64_t> indices;
@@ -43,7 +45,8 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       std::vector<std::uint64_t>& indices = joined.indices[i];
       const std::shared_ptr<const SourceModel>& model = part.source.model();
       names.push_back(model->name());
-      parts_.push_back({model, model->schema(), fields.size(), model->block_model(), blocks_, {}});
+      const BlockModel* const blocks = model->blocks_vary() ? nullptr : model->block_model();
+      parts_.push_back({model, model->schema(), fields.size(), blocks, blocks_, {}});
       if (parts_.back().blocks != nullptr) blocks_ += parts_.back().blocks->blocks();
       for (Field field : parts_.back().schema) {
         field.name = part.prefix + field.name;

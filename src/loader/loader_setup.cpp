@@ -11,8 +11,8 @@
 #include "delivery/device_stages.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
-#include "join/branches.hpp"
 #include "pipeline/batch_positions.hpp"
+#include "pipeline/nested_branches.hpp"
 #include "pipeline/no_batch.hpp"
 #include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
@@ -181,7 +181,7 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
     request.reorder.shared_record_bytes = ReorderedWork::min_shared_record_bytes(data);
     request.reorder.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
-  for_each_branch(*data.source, "", [&](const Branch& branch) {
+  for_each_nested_branch(*data.source, [&](const Branch& branch) {
     for (const Field& field : branch.pipeline->schema)
       if (field.shape.fixed())
         request.sample_bytes = std::max<std::size_t>(

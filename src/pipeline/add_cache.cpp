@@ -12,6 +12,7 @@
 #include "base/hash.hpp"
 #include "data/class_map.hpp"
 #include "join/cached_source.hpp"
+#include "pipeline/nested_branches.hpp"
 
 namespace penstock::detail {
 
@@ -19,6 +20,13 @@ namespace {
 
 [[noreturn]] void refuse(const CacheMaker& maker, std::string cause) {
   throw Error(Errc::invalid_argument, std::move(cause)).with_stage(maker.label());
+}
+
+[[noreturn]] void refuse_unversioned(const CacheMaker& maker, const std::string& stage) {
+  refuse(maker, "the callable of the stage " + stage +
+                    " doesn't say which version it is, so values kept before it was changed could not be told from "
+                    "new ones; say a version that you raise with each change (MapOptions::version, or a member "
+                    "version()), or set allows.unversioned and delete the cache yourself");
 }
 
 // Returns whether a resize after these stages may decide at which size the field's images are decoded.
@@ -43,6 +51,11 @@ void check(const PipelineData& data, const CacheMaker& maker, const CacheAllows&
     refuse(maker, "a part of " + data.source->name() +
                       " draws at random, and from a cache every epoch would get the same draw; put the stages that "
                       "draw after the cache, or set allows.random to have them drawn once for each record");
+  if (!allows.unversioned)
+    for_each_nested_branch(*data.source, [&](const Branch& branch) {
+      for (const BoundStage& stage : branch.pipeline->stages)
+        if (!stage.work->versioned()) refuse_unversioned(maker, stage.label + " of " + branch.name);
+    });
   for (const BoundStage& stage : data.stages) {
     if (stage.work->changes_count())
       refuse(maker, "it keeps one sample for each record, so the stage " + stage.label +
@@ -52,11 +65,7 @@ void check(const PipelineData& data, const CacheMaker& maker, const CacheAllows&
       refuse(maker, "the stage " + stage.label +
                         " draws at random, and from a cache every epoch would get the same draw; put it after the "
                         "cache, or set allows.random to have it drawn once for each record");
-    if (!stage.work->versioned() && !allows.unversioned)
-      refuse(maker, "the callable of the stage " + stage.label +
-                        " doesn't say which version it is, so values kept before it was changed could not be told from "
-                        "new ones; say a version that you raise with each change (MapOptions::version, or a member "
-                        "version()), or set allows.unversioned and delete the cache yourself");
+    if (!stage.work->versioned() && !allows.unversioned) refuse_unversioned(maker, stage.label);
   }
 }
 

@@ -13,7 +13,7 @@
 #include "base/number_text.hpp"
 #include "data/class_map.hpp"
 #include "data/job_facts.hpp"
-#include "join/branches.hpp"
+#include "pipeline/nested_branches.hpp"
 
 namespace penstock::detail {
 
@@ -63,8 +63,8 @@ std::string words_of(const BoundStage& stage) {
 }
 
 // Says what the parts of a join do. The source's identity stands for it in the fingerprint.
-void say_branches(FactList& list, const SourceModel& source, const std::string& within) {
-  for_each_branch(source, within, [&](const Branch& branch) {
+void say_branches(FactList& list, const SourceModel& source) {
+  for_each_nested_branch(source, [&](const Branch& branch) {
     const PipelineData& part = *branch.pipeline;
     list.say("source of " + branch.name, part.source->name() + " of " + std::to_string(part.source_size) +
                                              " records, identity " + std::to_string(part.source->identity()));
@@ -72,7 +72,6 @@ void say_branches(FactList& list, const SourceModel& source, const std::string& 
       list.say("order " + order.model->name() + " of " + branch.name, order.label);
     for (const BoundStage& stage : part.stages)
       list.say("stage " + stage.label + " of " + branch.name, words_of(stage));
-    say_branches(list, *part.source, branch.name);
   });
 }
 
@@ -93,7 +92,7 @@ void add_source(FactList& list, const PipelineData& data) {
     list.add(hash);
     list.say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash));
   }
-  say_branches(list, *data.source, "");
+  say_branches(list, *data.source);
 }
 
 void add_orders(FactList& list, const PipelineData& data) {

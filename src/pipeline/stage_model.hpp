@@ -44,6 +44,8 @@ struct WorkStage : StageModel {
   virtual bool changes_count() const { return false; }
   /// Returns whether the stage is known to change the values of this field.
   virtual bool gives(const std::string&) const { return false; }
+  /// Returns whether the stage may change the values of this field, so far as is known.
+  virtual bool may_give(const std::string& field) const { return gives(field); }
   /// Returns whether the field's values are labels after the stage. Returns nullopt if the stage does not change
   /// whether they are labels.
   virtual std::optional<bool> gives_labels(const std::string& field) const {

@@ -155,6 +155,7 @@ void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
   parent.with_branches(run, [&](ChainRun& out_of, ChainRun& into) {
     move_steps(out_of, into, out_of.counters.steps.size());
     move(out_of.counters.totals.samples, into.counters.totals.samples);
+    move(out_of.counters.totals.made, into.counters.totals.made);
   });
   move(from.totals.samples, to.parents.samples);
   move(from.totals.copied_bytes, to.parents.copied_bytes);

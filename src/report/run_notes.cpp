@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "order/block_shuffle.hpp"
+#include "pipeline/nested_branches.hpp"
 #include "pipeline/pipeline_data.hpp"
 
 namespace penstock::detail::runtime {
@@ -92,6 +93,10 @@ std::vector<std::string> run_notes(const Engine& engine, const RunTotals& t, con
   const PipelineData& data = engine.data();
   Notes notes = engine.setup().plan.notes;
   for (std::string& note : data.source->cache_notes()) notes.push_back(std::move(note));
+  for_each_nested_branch(*data.source, [&](const Branch& branch) {
+    if (!branch.pipeline->cache) return;
+    for (const std::string& note : branch.pipeline->source->cache_notes()) notes.push_back(branch.name + ": " + note);
+  });
   note_makers(notes, t);
   note_remarks(notes, engine.chain(), t);
   note_bad_samples(notes, c);

@@ -4,7 +4,7 @@
 #include <penstock/error.hpp>
 #include <penstock/stages/check.hpp>
 
-#include "join/branches.hpp"
+#include "pipeline/nested_branches.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
@@ -23,7 +23,7 @@ class CheckStage final : public StageModel {
       throw Error(Errc::invalid_argument, "what " + pipeline.data().cache->label +
                                               " keeps was not looked at like that; put this stage before it")
           .with_stage("check");
-    for_each_branch(*pipeline.data().source, "", [&](const Branch& branch) { refuse_cache(branch); });
+    for_each_nested_branch(*pipeline.data().source, [&](const Branch& branch) { refuse_cache(branch); });
     pipeline.data().check = options_;
   }
 

@@ -35,8 +35,10 @@ class CopyFieldStep final : public Step {
   bool run(ChainRun& run, const StepCall&) const override {
     const std::byte* const value = run.value(from_);
     Cell &from = run.cells[from_], &to = run.cells[to_];
-    // If no later stage makes the copy, it goes to its row now. The original may be in a row too, and change there.
-    if (to.destination != nullptr || to.row != 0) {
+    // If no later stage makes the copy, it goes to its row now. If the original lies in its row, it may be written to
+    // again at the end of the sample, while a later stage has left the copy as it is.
+    const bool in_row = from.writable && !run.arena.holds(value);
+    if (to.destination != nullptr || to.row != 0 || in_row) {
       const std::size_t bytes = static_cast<std::size_t>(from.shape.elements()) * size_of(schema[from_].dtype);
       std::byte* const copy = run.make(to_, from.shape);
       if (bytes != 0) std::memcpy(copy, value, bytes);

@@ -50,6 +50,7 @@ class MapStage final : public WorkStage {
     chain.add(std::make_unique<MapStep>(bound, *model_));
   }
   bool versioned() const override { return model_->versioned(); }
+  bool may_give(const std::string&) const override { return true; }
 
  private:
   const std::shared_ptr<const TransformModel> model_;

@@ -95,6 +95,8 @@ class PENSTOCK_API SourceModel {
   virtual bool draws() const { return false; }
   /// Opens the caches of parts. Call it before records are read. @throws what opening a cache throws.
   virtual void open() const {}
+  /// Returns whether a record may need other blocks later, because a cache has the record by then.
+  virtual bool blocks_vary() const noexcept { return false; }
   /// The blocks that the source's records share. Null: records share no blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Sets the source, the file and the key of record `index` in `error`, if they are known. Keeps values that `error`

@@ -48,7 +48,8 @@ class AnySource {
       : AnySource(typename O::Source(std::move(options))) {}
   /// Takes a pipeline, as a part of a join: `zip({{images | decode_jpeg("image")}, {masks, "mask_"}})`. The samples of
   /// the pipeline are the records. Its stages run each time that a record is read, on the thread that reads it. They
-  /// draw with the seed of the whole pipeline, the sample's place there, and the number of the part.
+  /// draw with the seed of the whole pipeline, the sample's place there, and the number of the part. If a record is
+  /// read without a pipeline (`read_sample`), they draw as at seed 0 in epoch 0, at the record's position.
   ///
   /// The pipeline may have orders that choose the same records in each epoch (`split`, `take`, `skip`, `select`),
   /// stages that make one sample of one sample, and a `cache`. All other stages come after the join.

@@ -147,6 +147,40 @@ TEST_CASE("copies of numbers, of values of any length, and in parts and children
   CHECK(collect(children, {.threads = 1, .epochs = 1}) == collect(children, {.threads = 4, .epochs = 1}));
 }
 
+TEST_CASE("a copy that a later stage declares again, and leaves as it is, keeps its value") {
+  const Watchdog dog(60s);
+  struct MayCut {
+    ps::Schema schema(const ps::Schema& in) const { return in.with({"y", ps::DType::i64, {ps::dynamic}}); }
+    std::string name() const { return "may_cut"; }
+    void operator()(ps::Sample& sample, ps::Context&) const {
+      if (sample.view<const std::int64_t, 1>("y").extent(0) > 5) sample.emplace<std::int64_t, 1>("y", {5});
+    }
+  };
+  struct Three {
+    std::uint64_t size() const { return 40; }
+    ps::Schema schema() const { return {{"x", ps::DType::i64, {3}}}; }
+    void read(std::uint64_t i, ps::SampleBuilder& out) const {
+      for (std::int64_t& v : out.emplace<std::int64_t, 1>("x", {3})) v = static_cast<std::int64_t>(i);
+    }
+  };
+  const auto away = ps::map("x", [](ps::View<std::int64_t, 1> x) { std::ranges::fill(x.flat(), -1); });
+  const ps::Pipeline copied = ps::from(Three{}) | ps::copy_field("x", "y");
+  for (const ps::Pipeline& p : {copied | MayCut{} | away, copied | away | MayCut{}})
+    for (const ps::Stage& rows : {ps::ragged("y"), ps::pad("y", {.to = 4})}) {
+      ps::Loader loader(p | rows | ps::batch(4), {.threads = 2, .epochs = 1});
+      for (ps::Batch& batch : loader.epoch())
+        for (std::uint64_t row = 0; row < batch.size(); ++row) {
+          CHECK(batch.view<std::int64_t, 2>("x")(static_cast<std::int64_t>(row), 0) == -1);
+          const auto wanted = static_cast<std::int64_t>(batch.indices()[row]);
+          if (p.schema().at("y").collate.kind == ps::Collate::Kind::dense) {
+            const bool ragged = loader.pipeline().schema().at("y").collate.kind == ps::Collate::Kind::ragged;
+            CHECK((ragged ? batch.ragged("y").view<std::int64_t, 1>(row)(2)
+                          : batch.view<std::int64_t, 2>("y")(static_cast<std::int64_t>(row), 2)) == wanted);
+          }
+        }
+    }
+}
+
 TEST_CASE("a copy has a name of its own") {
   const Album album(Album::pixels);
   const auto why = [&](const char* from, const char* to) {

@@ -326,6 +326,30 @@ TEST_CASE("blocks of a part are decoded once, and a bad one costs its records") 
   CHECK(error->index() == 2);
 }
 
+TEST_CASE("a part with a cache does not take the blocks of its neighbour") {
+  const Watchdog dog(120s);
+  // The cache gets records while their blocks are planned: of the next epoch, and those that come again.
+  const ps::Pipeline cached = ps::from(InBlocks{.bad = false}) | ps::cache({.max_bytes = 1 << 20});
+  const InBlocks plain{.bad = false};
+  for (const ps::Pipeline& p :
+       {ps::from(ps::zip({{cached}, {plain, "b_"}})), ps::from(ps::zip({{plain, "b_"}, {cached}})),
+        ps::from(ps::zip({{ps::concat(cached, cached)}, {ps::concat(plain, plain), "b_"}})),
+        ps::from(ps::zip({{cached | add("n", 0)}, {ps::from(plain) | ps::rename("n", "b_n")}}))}) {
+    const ps::Pipeline drawn =
+        p | ps::draw_weighted({.weights = std::vector<double>(p.size(), 1.0), .count = 200, .seed = 3});
+    for (const ps::Pipeline& batches : {p | ps::shuffle() | ps::batch(4), drawn | ps::batch(4)}) {
+      ps::Loader loader(batches, {.threads = 2});
+      for (int epoch = 0; epoch < 6; ++epoch)
+        for (ps::Batch& batch : loader.epoch())
+          for (std::int64_t row = 0; row < static_cast<std::int64_t>(batch.size()); ++row) {
+            const auto wanted = static_cast<std::int64_t>(batch.indices()[static_cast<std::size_t>(row)] % 16);
+            REQUIRE(batch.view<std::int64_t, 1>("n")(row) == wanted);
+            REQUIRE(batch.view<std::int64_t, 1>("b_n")(row) == wanted);
+          }
+    }
+  }
+}
+
 TEST_CASE("a cache may stand in a part, and none after parts that draw") {
   const Watchdog dog(60s);
   std::atomic<int> made{0};
@@ -343,18 +367,33 @@ TEST_CASE("a cache may stand in a part, and none after parts that draw") {
   CHECK_FALSE(std::equal(two.begin(), two.begin() + 10, two.begin() + 10));
   CHECK(message_of([&] { (void)(p | ps::check({.verify = true})); }).find("put the cache after the join") !=
         std::string::npos);
+  const ps::Pipeline nested = ps::from(ps::zip({{ps::from(ps::share(part)) | add("n", 1)}}));
+  CHECK(message_of([&] { (void)(nested | ps::check({.verify = true})); }).find("put the cache after the join") !=
+        std::string::npos);
+  ps::Loader counted_loader(p | ps::batch(5), {.threads = 1, .epochs = 2});
+  (void)collect(counted_loader, 2);
+  const ps::Report report = counted_loader.report();
+  std::vector<std::uint64_t> samples;  // of read, map, cache and map of the part, and of the reading that joins
+  for (const ps::StageReport& stage : report.stages) samples.push_back(stage.samples);
+  CHECK(samples == std::vector<std::uint64_t>{0, 0, 20, 20, 20});
+  CHECK(
+      std::ranges::any_of(report.notes, [](const std::string& note) { return note.starts_with("part 0: the cache"); }));
   // What draws is declared by image stages, and found out of callables.
   const Album pictures(Album::pixels);
   const ps::Pipeline drawn = ps::from(ps::zip({{ps::from(pictures) | crop()}, {numbers(60)}}));
   CHECK(message_of([&] { (void)(drawn | ps::cache({.max_bytes = 1 << 20})); }).find("draws at random") !=
         std::string::npos);
-  CHECK_NOTHROW((void)(drawn | ps::cache({.max_bytes = 1 << 20, .allows = {.random = true}})));
+  CHECK_NOTHROW((void)(drawn | ps::cache({.max_bytes = 1 << 20, .allows = {.random = true, .unversioned = true}})));
   const ps::Pipeline hidden = ps::from(ps::share(ps::from(numbers(9)) | draw())) |
                               ps::cache({.max_bytes = 1 << 20, .allows = {.unversioned = true}}) | ps::batch(2);
   const auto error = error_of([&] { (void)collect(hidden, {.threads = 1}); });
   REQUIRE(error);
   CHECK(error->cause().find("draws at random") != std::string::npos);
   CHECK(error->stage() == "map(n) of the part");
+  const auto unversioned = ps::from(ps::share(ps::from(numbers(9)) | add("n", 1)));
+  CHECK(message_of([&] {
+          (void)(unversioned | ps::cache({.max_bytes = 1 << 20}));
+        }).find("the stage map(n) of the part doesn't say which version") != std::string::npos);
 }
 
 TEST_CASE("parts are in the plan, the report, the fingerprint and the facts") {
@@ -397,9 +436,24 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
   const std::string message = message_of([&] { (void)(ps::from(ps::share(changed)) | ps::draw_balanced("label")); });
   INFO(message);
   CHECK(message.find("made by the stage map(label) of a part") != std::string::npos);
+  // A transform of whole samples may change them, so they are read.
+  struct Fifth {
+    ps::Schema schema(const ps::Schema& in) const { return in; }
+    std::string name() const { return "fifth"; }
+    void operator()(ps::Sample& sample, ps::Context&) const { sample.view<std::int64_t, 0>("label")() /= 5; }
+  };
+  const ps::Pipeline fifths = ps::from(numbers(10, "label")) | Fifth{} | ps::rename("label", "l");
+  CHECK(ps::labels_of(fifths, "l") == std::vector<std::int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
   CHECK(message_of([&] { (void)ps::windows(changed, {.length = 2}); }).find("put the stages after it") !=
         std::string::npos);
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
+}
+
+TEST_CASE("parts in parts are opened once each") {
+  const Watchdog dog(60s);
+  ps::Pipeline p = ps::from(numbers(2)) | add("n", 1);
+  for (int i = 0; i < 60; ++i) p = ps::from(ps::zip({{p}})) | add("n", 1);
+  CHECK(all(p, "n") == std::vector<std::int64_t>{61, 62});
 }
 
 TEST_CASE("a join of itself that goes on and on ends with words") {
