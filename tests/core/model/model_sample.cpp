@@ -159,7 +159,7 @@ void apply(const Spec& spec, const std::vector<Keyed>& stages, std::size_t i, Sa
            u64 index) {
   apply(spec, stages[i], sample, place, index);
   if (i + 1 == spec.in_parts && spec.join == Join::zip)
-    std::ranges::stable_partition(sample, [](const Value& v) { return !v.name.starts_with("img"); });
+    std::stable_partition(sample.begin(), sample.end(), [](const Value& v) { return !v.name.starts_with("img"); });
 }
 
 // The first part of a zip has the numbers, whose reading fails.
