@@ -241,7 +241,7 @@ std::vector<JsonField> find_fields(const JsonLines& options, const std::vector<s
     throw error_in(options.path, Errc::invalid_argument, "there is no record to find fields in; list the `fields`");
   std::vector<JsonField> fields;
   for (const MemberSeen& member : first.members()) {
-    if (member.path == options.key) continue;
+    if (!options.key.empty() && member.path == options.key) continue;
     const std::string name = "member \"" + printable(member.path) + "\" is not read: it ";
     if (2 * member.records <= first.records())
       notes.push_back(name + "has a value in only " + std::to_string(member.records) + " of the first " +

@@ -76,23 +76,29 @@ std::int64_t LabelReader::operator()(std::uint64_t index) {
   }
 }
 
-std::vector<std::int64_t> labels_of(const SourceModel& source, std::string_view field, std::string_view stage) {
+std::optional<std::vector<std::int64_t>> known_labels_of(const SourceModel& source, std::string_view field,
+                                                         std::string_view stage) {
   slot_of_label(source, source.schema(), field, stage);
   const std::uint64_t size = source.size();
   try {
-    if (std::optional<std::vector<std::int64_t>> own = source.labels(field)) {
-      if (own->size() == size) return std::move(*own);
+    std::optional<std::vector<std::int64_t>> own = source.labels(field);
+    if (own && own->size() != size) {
       throw Error(Errc::invalid_argument, "the source says " + std::to_string(own->size()) + " labels for " +
                                               std::to_string(size) + " records; its `labels` must give one for each")
           .with_source(source.name());
     }
+    return own;
   } catch (...) {
     throw current_error().with_stage(stage);
   }
+}
+
+std::vector<std::int64_t> labels_of(const SourceModel& source, std::string_view field, std::string_view stage) {
+  if (auto known = known_labels_of(source, field, stage)) return std::move(*known);
   LabelReader read(source, field, stage);
   std::vector<std::int64_t> labels;
-  labels.reserve(size);
-  for (std::uint64_t i = 0; i < size; ++i) labels.push_back(read(i));
+  labels.reserve(source.size());
+  for (std::uint64_t i = 0; i < source.size(); ++i) labels.push_back(read(i));
   return labels;
 }
 

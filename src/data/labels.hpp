@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,10 @@ class LabelReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Returns the labels that the source knows without reading records; none if it knows none. @throws like `labels_of`.
+std::optional<std::vector<std::int64_t>> known_labels_of(const SourceModel& source, std::string_view field,
+                                                         std::string_view stage);
 
 /// Returns the label of each record. Takes the labels from the source if it has them, otherwise reads the records.
 /// @throws like LabelReader; and Error(invalid_argument) if the source does not return one label per record.

@@ -10,6 +10,7 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
+#include "base/float_mode.hpp"
 #include "base/profiled_range.hpp"
 
 namespace penstock::detail::runtime {
@@ -225,6 +226,7 @@ void DeviceStages::decode(Launch& launch, const HostBatch& from, const DevicePar
 }
 
 void DeviceStages::run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows) {
+  const FloatMode standard;
   const DeviceStep& step = *launch.step;
   set_views(launch.in, raw, to, rows, launch.in_views, launch.in_offsets);
   set_views(launch.out, raw, to, rows, launch.out_views, launch.out_offsets);

@@ -10,6 +10,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/memory.hpp>
 
+#include "base/float_mode.hpp"
 #include "device/cuda/cuda.hpp"
 
 namespace penstock::detail {
@@ -74,8 +75,12 @@ std::shared_ptr<MemoryResource> pinned_memory(Device device) {
 
 void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                     std::initializer_list<MemoryUse> uses) {
-  if (stream.device() == host()) return work();
-  detail::open_device(stream.device())->launch_on_host(stream, name, std::move(work), uses);
+  auto in_standard_mode = [work = std::move(work)] {
+    const detail::FloatMode standard;
+    work();
+  };
+  if (stream.device() == host()) return in_standard_mode();
+  detail::open_device(stream.device())->launch_on_host(stream, name, std::move(in_standard_mode), uses);
 }
 
 }  // namespace penstock

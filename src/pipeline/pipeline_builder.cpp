@@ -116,15 +116,18 @@ std::vector<std::int64_t> PipelineBuilder::labels_of_positions(const std::string
                                              " made it; records are drawn and split by the source's own fields, so "
                                              "put this stage before that one")
           .with_stage(stage);
-  std::vector<std::int64_t> labels = labels_of(*data_.source, field, stage);
-  if (data_.orders.empty()) return labels;
+  if (data_.orders.empty()) return labels_of(*data_.source, field, stage);
+  // Records that earlier orders leave out are not read, as they may be bad.
+  const std::optional<std::vector<std::int64_t>> known = known_labels_of(*data_.source, field, stage);
+  std::optional<LabelReader> read;
+  if (!known) read.emplace(*data_.source, field, stage);
   std::vector<std::int64_t> of_positions;
   of_positions.reserve(data_.size);
   std::vector<std::uint64_t> indices;
   for (std::uint64_t first = 0; first < data_.size; first += indices.size()) {
     indices.resize(std::min<std::uint64_t>(4096, data_.size - first));
     data_.sample_order().fill(0, first, indices);
-    for (const std::uint64_t index : indices) of_positions.push_back(labels[index]);
+    for (const std::uint64_t index : indices) of_positions.push_back(known ? (*known)[index] : (*read)(index));
   }
   return of_positions;
 }

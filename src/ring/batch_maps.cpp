@@ -83,19 +83,16 @@ void BatchMaps::fail(BatchBuffer& buffer, const BoundBatchMap& map) {
       cause, cause.code(),
       "batch " + std::to_string(buffer.number) + " of epoch " + std::to_string(buffer.epoch) + ": " + cause.cause());
   error.with_stage(map.stage.label);
+  if (data_.policy_value().policy == OnError::mask && error.sample_scoped()) return mask_rows(buffer, error);
   const auto first = std::ranges::find(buffer.replaced, 0u, &ReplacedRow::row);
-  error.with_index(first != buffer.replaced.end() ? first->index : buffer.indices[0]);
-  if (data_.policy_value().policy == OnError::mask && error.sample_scoped())
-    mask_rows(buffer, error);
-  else
-    buffer.overflow = std::move(error);
+  buffer.overflow = error.with_index(first != buffer.replaced.end() ? first->index : buffer.indices[0]);
 }
 
 void BatchMaps::mask_rows(BatchBuffer& buffer, const Error& error) const {
   for (std::uint64_t row = 0; row < buffer.valid; ++row) {
     if (buffer.mask[row] == 0) continue;
     if (buffer.bad.size() < max_listed)
-      buffer.bad.push_back({row, error, false});
+      buffer.bad.push_back({row, Error(error).with_index(buffer.indices[row]), false});
     else
       ++buffer.unlisted;
     buffer.mask[row] = 0;

@@ -19,7 +19,8 @@ namespace penstock {
 /// Records that are already in memory: named arrays whose first dimension counts the records, and fields whose length
 /// differs from record to record (`add_ragged`). Values are viewed, not copied. Copies of a Memory share the arrays.
 /// While fields are added, only one thread may use it at a time; after that, any thread may. Arrays that belong to the
-/// caller must stay unchanged while they are read.
+/// caller must stay unchanged while they are read. Adding a field throws Error(invalid_argument) if there is a field of
+/// that name already.
 ///
 /// A Memory has no identity. If two of them have the same size and fields, pipelines over them have the same
 /// fingerprint, whatever the values. Each of these pipelines accepts the states of the other.
@@ -213,6 +214,9 @@ class Memory {
   }
 
   Memory& add_column(Field field, Column column, std::uint64_t records) {
+    if (schema_.find(field.name))
+      throw Error(Errc::invalid_argument,
+                  "there is a field \"" + field.name + "\" already; give this one another name");
     if (!schema_.fields().empty() && records != size_)
       throw Error(Errc::invalid_argument, "field \"" + field.name + "\" has " + std::to_string(records) +
                                               " records; the fields before it have " + std::to_string(size_));

@@ -3,6 +3,12 @@
 // from their neighbours.
 #include "support/catch.hpp"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <limits>
+
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/stages/on_error.hpp>
 
@@ -166,6 +172,46 @@ TEST_CASE("a device stage that mixes rows makes the number of ranks part of the 
   CHECK(error->cause().find("saved on 2 ranks, and this loader is one of 4 ranks; add_neighbour sees") !=
         std::string::npos);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("stages after batch have the same bits in a program that flushes denormal numbers to zero") {
+  struct Halve {
+    std::shared_ptr<std::atomic<int>> runs, zeros;
+    ps::Schema schema(const ps::Schema& in) const { return in; }
+    std::vector<std::string> writes() const { return {"y"}; }
+    std::string name() const { return "halve"; }
+    static void count(std::atomic<int>& zero) {
+      volatile float half = std::numeric_limits<float>::min();
+      half = half * 0.5f;
+      if (half == 0.0f) ++zero;
+    }
+    void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+      count(*zeros);
+      std::byte* const to = out["y"].data;
+      const std::byte* const from = in["y"].data;
+      ps::launch_on_host(stream, "halve", [=, bytes = in["y"].bytes(), more = *this] {
+        std::copy_n(from, bytes, to);
+        ++*more.runs;
+        count(*more.zeros);
+      });
+    }
+  };
+  const unsigned before = _mm_getcsr();
+  for (const bool emulated : {false, true}) {
+    const Halve halve{std::make_shared<std::atomic<int>>(0), std::make_shared<std::atomic<int>>(0)};
+    _mm_setcsr(before | 0x8040u);
+    {
+      const ps::EmulatedGpu gpu;
+      ps::Loader loader(samples() | ps::batch(8) | halve,
+                        {.device = emulated ? gpu.device() : ps::host(), .threads = 1, .epochs = 1});
+      (void)collect(loader);
+    }
+    _mm_setcsr(before);
+    CHECK(*halve.runs > 0);
+    CHECK(*halve.zeros == 0);
+  }
+}
+#endif
 
 TEST_CASE("a function on batches stands before the stages of a device") {
   const auto error = error_of([] {

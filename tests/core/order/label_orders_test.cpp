@@ -204,4 +204,19 @@ TEST_CASE("labels are taken from a source that knows them, also inside of joins,
       has(cause_of([&] { (void)ps::labels_of(wrong, "label"); }), "labels_of: the source says 4 labels for 3 records"));
 }
 
+TEST_CASE("labels of records that an earlier order leaves out are not read") {
+  Records records{.count = 40};
+  records.shared->faults[30] = Fault::corrupt;
+  const ps::Pipeline all = ps::from(records);
+  CHECK(error_of([&] { (void)(all | ps::draw_balanced("y")); })->code() == ps::Errc::corrupt);
+  CHECK((all | ps::take(30) | ps::draw_balanced("y")).size() == 30);
+  std::vector<std::uint64_t> good;
+  for (std::uint64_t i = 0; i < 40; ++i)
+    if (i != 30) good.push_back(i);
+  const ps::Pipeline chosen = all | ps::select(good);
+  const ps::SplitOptions halves{.shares = {1, 1}, .part = 0, .stratify = "y"};
+  CHECK((chosen | ps::split(halves)).size() > 0);
+  CHECK((ps::from(ps::share(chosen)) | ps::draw_balanced("y")).size() == 39);
+}
+
 }  // namespace PENSTOCK_TEST_FILE

@@ -2,6 +2,7 @@
 #include <penstock/sources/memory.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -21,6 +22,26 @@ TEST_CASE("memory gives rows of its arrays") {
   const OwnedSample second = read_sample(memory, 1);
   CHECK(second["x"].as<float, 2>()(1, 0) == 6.f);
   CHECK(*second["y"].as<std::int64_t, 0>().data() == 8);
+}
+
+TEST_CASE("memory has each field once") {
+  Memory memory;
+  memory.add<float>("x", {}, {1, 2});
+  for (const auto& again : std::vector<std::function<void()>>{
+           [&] {
+             memory.add<float>("x", {}, {3, 4});
+           },
+           [&] {
+             memory.add<double>("x", {}, {3, 4});
+           },
+           [&] {
+             memory.add_ragged<std::int32_t>("x", {}, std::vector<std::vector<std::int32_t>>{{1}, {2}});
+           }}) {
+    const auto error = error_of(again);
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(error.cause().find("there is a field \"x\" already") != std::string::npos);
+  }
+  CHECK(memory.schema().to_string() == "{x: f32[]}");
 }
 
 TEST_CASE("memory of booleans") {
