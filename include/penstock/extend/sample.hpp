@@ -188,10 +188,9 @@ class SampleBuilder {
     promise(schema().slot(field), image);
   }
 
-  /// For code of the library: the memory that the builder works on.
-  detail::Cells& cells() const noexcept { return *cells_; }
-  /// For code of the library: the slot of `cells()` that is the builder's slot 0.
-  std::size_t first_slot() const noexcept { return first_; }
+  // Both are for code of the library.
+  detail::Cells& cells() const noexcept { return *cells_; }   ///< The memory that the builder works on.
+  std::size_t first_slot() const noexcept { return first_; }  ///< The slot of `cells()` that is the builder's slot 0.
 
   /// For code of the library: returns the value that was given to a field, for writing. If the value is a view into a
   /// store, copies it first.
