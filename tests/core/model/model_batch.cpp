@@ -20,8 +20,11 @@ void add_number(std::vector<std::uint8_t>& out, u64 n, unsigned bytes) {
 
 void add_padding(std::vector<std::uint8_t>& out, const Cell& cell, double value, u64 bytes) {
   for (u64 i = 0; i < bytes / cell.element; ++i) {
-    u64 bits = static_cast<u64>(value);
-    if (cell.element == 8 && cell.name[0] == 'f') std::memcpy(&bits, &value, 8);
+    u64 bits = 0;
+    if (cell.element == 8 && cell.name[0] == 'f')
+      std::memcpy(&bits, &value, 8);
+    else
+      bits = static_cast<u64>(value);
     add_number(out, bits, cell.element);
   }
 }
