@@ -359,7 +359,7 @@ std::vector<bool> after_batch(const model::Spec& spec) {
   for (const auto& [field, c] : spec.collates)
     if (!c.pads || c.to == 0) return after;
   bool copy_dropped = false;
-  for (std::size_t i = spec.stages.size(); i-- > 0;) {
+  for (std::size_t i = spec.stages.size(); i-- > spec.in_parts;) {
     const model::Stage& s = spec.stages[i];
     if (s.kind == crop) return after;
     const auto drops = [&s](const char* field) { return std::ranges::find(s.names, field) == s.names.end(); };
@@ -372,7 +372,7 @@ std::vector<bool> after_batch(const model::Spec& spec) {
   // A crop before what ended the search.
   for (std::size_t i = 0, seen = 0; i < after.size(); ++i) {
     seen += spec.stages[i].kind == crop ? 1 : 0;
-    if (seen == 0 || i < spec.in_parts) after[i] = false;
+    if (seen == 0) after[i] = false;
   }
   return after;
 }
