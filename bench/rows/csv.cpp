@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/csv.hpp>
 
-#include "../raw_loop.hpp"
 #include "rows.hpp"
+#include "text_lines.hpp"
 
 namespace penstock::bench {
 
@@ -45,45 +40,21 @@ std::vector<const char*> lines_of(const std::string& text) {
   return begins;
 }
 
-void parse_line(const char* at, const char* end, float* out) {
-  for (std::size_t c = 0; c < columns; ++c) {
-    const auto [after, failed] = std::from_chars(at, end, out[c]);
-    if (failed != std::errc()) throw std::runtime_error("a cell of the generated table is no number");
-    at = after + 1;
-  }
-}
-
 }  // namespace
 
 Row csv_vs_from_chars(const RowSpec& spec, const Settings& settings) {
   const std::uint64_t records = settings.quick ? 1'000 : 100'000, epochs = settings.quick ? 2 : 20;
   const std::string text = number_table(records);
-  const std::filesystem::path file = settings.data / fmt::format("numbers-{}.csv", records);
-  std::filesystem::create_directories(settings.data);
-  std::ofstream(file, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
   CsvVector x{.field = "x", .columns = {}};
   for (std::size_t c = 0; c < columns; ++c) x.columns.push_back(fmt::format("c{}", c));
-  const Pipeline pipeline = from(Csv{.path = file.string(), .vectors = {x}}) | shuffle() | batch(batch_rows);
+  const std::string path = write_text(settings, fmt::format("numbers-{}.csv", records), text);
+  const Pipeline pipeline = from(Csv{.path = path, .vectors = {x}}) | shuffle() | batch(batch_rows);
 
   const std::vector<const char*> lines = lines_of(text);
-  const std::vector<std::uint64_t> order = order_of(pipeline, epochs);
-  const Ring ring(columns * sizeof(float), batch_rows, ring_depth);
   const char* const end = text.data() + text.size();
-  const auto by_hand = [&] {
-    return raw_loop(settings.threads, order.size(), [&] {
-      return [&](std::uint64_t ticket) {
-        parse_line(lines[order[ticket]], end, reinterpret_cast<float*>(ring.row(ticket)));
-      };
-    });
-  };
-  const auto rate = [&](Timing timing) {
-    timing.value = static_cast<double>(order.size()) / timing.value;
-    return timing;
-  };
-  const Executor executor(settings.threads);
-  Row row = compare(
-      spec, settings, [&] { return rate(time_loader(pipeline, executor, settings.threads, epochs)); },
-      [&] { return rate(by_hand()); });
+  Row row = against_parser(spec, settings, pipeline, epochs, columns, [&](std::uint64_t record, float* out) {
+    parse_numbers(lines[record], end, columns, 1, out);
+  });
   row.notes.push_back(fmt::format("{} records of {} columns, {} bytes each", records, columns, text.size() / records));
   return row;
 }
