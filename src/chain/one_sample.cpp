@@ -7,6 +7,7 @@
 #include <penstock/error.hpp>
 #include <penstock/pipeline.hpp>
 
+#include "base/float_mode.hpp"
 #include "chain/chain.hpp"
 #include "chain/source_work.hpp"
 #include "pipeline/pipeline_data.hpp"
@@ -20,6 +21,7 @@ namespace {
 // Makes one sample without a loader. @throws Error(not_found) if a filter leaves the sample out, or the child does not
 // exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
+  const FloatMode standard;
   const Chain chain(std::make_shared<const PipelineData>(data));
   const Schema& after = data.sample();  // without what map_batches adds
   const Schema schema(std::vector<Field>(after.begin(), after.end() - static_cast<std::ptrdiff_t>(data.added())));

@@ -316,6 +316,16 @@ TEST_CASE("under mask, an error of a function masks the batch's rows, which coun
       REQUIRE(error);
       CHECK(batches == 3);
       CHECK(error->code() == ps::Errc::quota_exceeded);
+      // The error names the one row too many, inside its batch.
+      ps::Pipeline few = ps::from(Records{.count = 22}) | ps::on_error({.policy = ps::OnError::mask, .max_count = 5});
+      if (filtered) few = few | ps::filter([](const ps::Sample&) { return true; });
+      ps::Loader inside(
+          few | ps::batch(4) | ps::map_batches([](ps::HostBatch&) { throw std::runtime_error("planted"); }, {.on = on}),
+          {.threads = 2});
+      CHECK(error_of([&] {
+              while (inside.next()) {
+              }
+            })->index() == 5);
       // Errors that concern no sample are not masked.
       ps::Loader mistaken(
           samples | ps::batch(4) | ps::map_batches([](ps::HostBatch& batch) { (void)batch.view<float, 1>("x"); }),
