@@ -19,8 +19,7 @@ inline bool next_cell(CellScanner& cells, Cell& cell) {
     case CellScanner::Result::text_after:
       break;
   }
-  throw Error(Errc::corrupt, "its quotes are not those that were there when the file was opened")
-      .with_offset(cells.at());
+  throw Error(Errc::corrupt, "the record's quotes have changed since the file was opened").with_offset(cells.at());
 }
 
 }  // namespace penstock::csv

@@ -20,7 +20,7 @@ using detail::PipelineData;
 
 [[noreturn]] void refuse(const std::string& stage, const std::string& why) {
   throw Error(Errc::invalid_argument,
-              "a pipeline that is a part of a join has the same records in each epoch, and one sample of each: " + why +
+              "a part of a join has the same records in each epoch and makes one sample of each, but " + why +
                   "; put it after the join")
       .with_stage(stage);
 }

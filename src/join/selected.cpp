@@ -124,7 +124,8 @@ std::vector<Group> Selected::groups() const {
 
 std::vector<std::string> Selected::notes() const {
   std::vector<std::string> all = source().notes();
-  for (const BoundOrder& order : orders_) all.push_back("of these " + order.label + ", in each epoch the same");
+  for (const BoundOrder& order : orders_)
+    all.push_back("chosen by " + order.label + ", the same records in each epoch");
   return all;
 }
 

@@ -17,8 +17,8 @@
 
 namespace penstock::detail {
 
-/// A source with other numbers for its records: those that orders choose, which are the same in each epoch. Without
-/// orders, the numbers stay as they are.
+/// A source whose records are chosen and numbered by orders, in each epoch alike. Without orders, it has all records
+/// under the numbers that they have.
 class Selected : public ForwardedSource {
  public:
   /// `size`: number of records that the orders choose. `identity`: the identity of source and orders together.

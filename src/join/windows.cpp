@@ -92,7 +92,8 @@ class Windows final : public detail::ForwardedSource {
       : ForwardedSource(rows.model()), options_(std::move(options)), row_(source().schema()) {
     if (source().branches() != 0)
       throw refused(Errc::invalid_argument,
-                    "it cuts the records of a source, and this one has a pipeline with stages; put the stages after it",
+                    "windows are cut from the records of a source, and this source is a pipeline with stages; put the "
+                    "stages after it",
                     source());
     if (options_.length == 0 || options_.stride == 0)
       throw refused(Errc::invalid_argument, "`.length` and `.stride` are at least 1 row", source());

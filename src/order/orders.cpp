@@ -93,8 +93,8 @@ struct Repeat {
   std::string describe() const { return std::to_string(times); }
 };
 
-// A split by index. A part is a consecutive range of a permutation that is the same in every epoch. All but one part
-// are what is before and after that range.
+// Splits by index. The records are permuted, in every epoch alike. A part is a range of the permutation. `all_but`
+// keeps what is before and after the part's range.
 struct SplitByIndex {
   SplitOptions options;
   std::uint64_t size(std::uint64_t n) const {

@@ -90,7 +90,8 @@ double kept_share(const SplitOptions& options) {
 }
 
 std::string kept_parts(const SplitOptions& options) {
-  return (keeps(options, true) ? "part " : "all but part ") + std::to_string(named_part(options));
+  const std::string part = "part " + std::to_string(named_part(options));
+  return options.all_but ? "all but " + part : part;
 }
 
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {

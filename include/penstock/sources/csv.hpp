@@ -88,11 +88,11 @@ struct Csv {
   /// three, a comma separates cells.
   char delimiter = 0;
   bool header = true;  ///< whether the first line of every file names its columns
-  /// Cells that count as missing in columns of numbers, and in columns of classes if no class has that name. In columns
-  /// of text, such a cell is text.
+  /// Cells that count as missing in columns of numbers, and in columns of classes if no class has that name. A column
+  /// of text keeps these cells as text.
   std::vector<std::string> missing_cells = {"", "NA"};
-  /// The number for missing cells of numbers. Default (none): a missing cell is an error of its record. A missing cell
-  /// of a column of classes is always an error.
+  /// The number for missing cells in columns of numbers. Default (none): a missing cell is an error of its record. In
+  /// columns of classes, a missing cell is an error whatever this is.
   std::optional<double> missing_value = {};
   // Limits.
   std::size_t max_record_bytes = std::size_t{16} << 20;  ///< opening fails if a record is longer than this

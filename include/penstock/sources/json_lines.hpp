@@ -70,10 +70,10 @@ struct JsonLines {
   /// The path of a member whose values, strings or whole numbers, are the records' keys. `pair`, `zip` and a split by
   /// key use them. Default (empty): a key says where the record is, "train.jsonl:00000017".
   std::string key = {};
-  /// The members that become fields. Default (empty): those that more than half of the first 100 records have, except
-  /// the key. Objects become one field for each of their members. Booleans are u8, strings are text, and numbers are
-  /// i64, u64 or f64, the first that holds all of them exactly. A dimension of an array is fixed if it is the same in
-  /// all these records. `notes` names members that can't be fields.
+  /// The members that become fields. Default (empty): each member that more than half of the first 100 records have.
+  /// The key is left out. Objects become one field for each of their members. Booleans are u8, strings are text, and
+  /// numbers are i64, u64 or f64, the first that holds all of them exactly. A dimension of an array is fixed if it is
+  /// the same in all these records. `notes` names members that can't be fields.
   std::vector<JsonField> fields = {};
   /// The number for a null, or for a member that is not there, in fields of one number; and for a null in an array.
   /// Default (none): both are errors of their record. In other fields they always are.

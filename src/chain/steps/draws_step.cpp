@@ -75,7 +75,7 @@ class DrawsStep final : public Step {
       if (draw.image != nullptr && draw.filter == Filter::nearest) all.push_back(program_.steps[draw.step].field);
     return all;
   }
-  // The hidden fields follow those that the row has before.
+  // The step makes the hidden fields, which are the last fields of the row.
   bool makes(const Schema&, std::size_t slot) const override { return slot >= program_.sample.size(); }
 
  private:

@@ -118,7 +118,7 @@ TEST_CASE("pair joins pipelines by the keys of their sources, and splits may sta
   const ps::Pipeline taken =
       ps::from(ps::concat(ps::from(numbers(10)) | ps::take(3), ps::from(numbers(10)) | ps::skip(8)));
   CHECK(all(taken, "n") == std::vector<std::int64_t>{0, 1, 2, 8, 9});
-  CHECK(taken.plan().find("of these take 3") != std::string::npos);
+  CHECK(taken.plan().find("chosen by take 3") != std::string::npos);
   // A pipeline with nothing but its source is its source.
   const auto source = ps::share(numbers(3));
   CHECK(ps::AnySource(ps::from(source)).model() == source.model());

@@ -23,9 +23,8 @@ struct MixupOptions {
 /// Rows 0 and 1 are neighbours, rows 2 and 3, and so on. Each pair has one share s, drawn at the place of its first
 /// row. If one row of a pair is masked or padding, or the last row has no neighbour, these rows stay as they are.
 ///
-/// Values are computed in binary32 without contraction, and rounded once for f16 and bf16. So the host and GPUs give
-/// the same bits, if the values are finite. The neighbours are rows of this rank, so the number of ranks is part of the
-/// fingerprint.
+/// Computes in binary32 without contraction, and rounds once for f16 and bf16. So the host and GPUs give the same bits
+/// for finite values. A neighbour is a row of the same rank. So the number of ranks is part of the fingerprint.
 /// @throws Error(invalid_argument) if an option is outside its bounds, or a field is named twice.
 /// @throws Error(schema_mismatch) when the stage joins a pipeline, if a field has another dtype.
 PENSTOCK_API Stage mixup(const MixupOptions& options = {});

@@ -40,7 +40,7 @@ class PENSTOCK_API RandomErasing {
     float tall[tries] = {};          ///< height of the box / sqrt(H W)
     float wide[tries] = {};          ///< width of the box / sqrt(H W)
     std::uint32_t top = 0;           ///< where the box is: in parts of 2^32 of the room above and below it
-    std::uint32_t left = 0;          ///< the same of the room beside it
+    std::uint32_t left = 0;          ///< in parts of 2^32 of the room left and right of the box
   };
   /// @throws Error(invalid_argument) if an option is outside its bounds.
   explicit RandomErasing(const RandomErasingOptions& options);
