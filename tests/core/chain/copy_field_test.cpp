@@ -118,6 +118,16 @@ TEST_CASE("a copy that no stage makes again has its own row, whatever becomes of
   }
 }
 
+TEST_CASE("a copy is written to its row at once") {
+  const Watchdog dog(60s);
+  const Album album(Album::files);
+  ps::Loader loader(images(album) | ps::drop_fields({"label"}) | ps::copy_field("image", "second") |
+                        crop_of("image", 5, 4) | ps::batch(8),
+                    {.threads = 2, .epochs = 1});
+  (void)collect(loader);
+  CHECK(loader.report().copied_bytes == 0);
+}
+
 TEST_CASE("copies of numbers, of values of any length, and in parts and children") {
   const Watchdog dog(60s);
   const Album varies(Album::pixels, true);
