@@ -121,8 +121,8 @@ TEST_CASE("a copy that no stage makes again has its own row, whatever becomes of
 TEST_CASE("a copy is written to its row at once") {
   const Watchdog dog(60s);
   const Album album(Album::files);
-  ps::Loader loader(images(album) | ps::drop_fields({"label"}) | ps::copy_field("image", "second") |
-                        crop_of("image", 5, 4) | ps::batch(8),
+  ps::Loader loader(images(album) | crop_of("image", 8, 8) | ps::drop_fields({"label"}) |
+                        ps::copy_field("image", "second") | crop_of("image", 5, 4) | ps::batch(8),
                     {.threads = 2, .epochs = 1});
   (void)collect(loader);
   CHECK(loader.report().copied_bytes == 0);
