@@ -217,7 +217,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
     }
     if (!make_samples(run, *buffer, tickets)) return false;
     made += static_cast<std::uint32_t>(tickets.count);
-    if (!data_.after_batch.maps.empty()) count();
+    if (ring_.runs_stages()) count();
     if (turn.over()) {
       count();
       return true;

@@ -18,12 +18,12 @@ Engine::Engine(RunSetup setup, Executor::Impl& executor)
             setup_.buffer_memory != nullptr ? *setup_.buffer_memory : *setup_.memory, setup_.plan.buffer_limit,
             setup_.memory, setup_.plan.most().depth),
       queue_(ring_.most()),
-      maps_(data(), ring_.layout(), stop_source_.get_token()),
+      batch_stages_(data(), ring_.layout(), setup_.stages_in_place, stop_source_.get_token()),
       executor_(executor),
       settings_(setup_.plan.first()) {
   if (setup_.plan.growth && setup_.has_threads_alone) executor_.use(settings_.threads);
   if (setup_.trace != nullptr) ring_.show(*setup_.trace);
-  if (!maps_.empty()) ring_.set_maps(&maps_);
+  if (!batch_stages_.empty()) ring_.set_stages(&batch_stages_);
   const Placement::Context context{setup_, chain_, ring_, queue_, monitor_, executor, stop_source_.get_token()};
   if (data().reordered())
     placement_ = std::make_unique<ReorderedPlacement>(context);
@@ -55,8 +55,8 @@ BatchBuffer* Engine::wait(std::uint64_t epoch) {
     waited_ = true;
   }
   BatchBuffer* const buffer = placement_->wait(epoch);
-  if (buffer == nullptr || maps_.empty()) return buffer;
-  maps_.run_on_caller(*buffer);
+  if (buffer == nullptr || batch_stages_.empty()) return buffer;
+  batch_stages_.run_on_caller(*buffer);
   return stopped() ? nullptr : buffer;  // a function that saw the stop may have left its batch unfinished
 }
 
@@ -133,7 +133,7 @@ RunTotals Engine::totals() const {
   const Lock lock(monitor_.mutex);
   RunTotals totals;
   totals.steps.resize(chain_.all_steps().size());
-  totals.batch_maps = maps_.counts();
+  totals.batch_stages = batch_stages_.counts();
   placement_->pool().add_to(totals);
   placement_->add_to(totals);
   placement_->note_idle(now_ns());

@@ -14,7 +14,7 @@
 #include "engine/placement.hpp"
 #include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "ring/batch_maps.hpp"
+#include "ring/batch_stages.hpp"
 #include "ring/batch_ring.hpp"
 #include "ring/run_setup.hpp"
 
@@ -78,7 +78,7 @@ class Engine final {
   BatchRing ring_;
   BatchQueue queue_;
   std::stop_source stop_source_;
-  BatchMaps maps_;
+  BatchStages batch_stages_;
   std::unique_ptr<Placement> placement_;  ///< null after `close`
   Executor::Impl& executor_;
   TunedSettings settings_;

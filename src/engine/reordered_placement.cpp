@@ -108,15 +108,15 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
     queue_.admit(buffer);
     note_idle();
   }
-  if (data_.after_batch.maps.empty()) return finish(buffer, parts);
+  if (!ring_.runs_stages()) return finish(buffer, parts);
   if (!BatchRing::count_down(buffer, parts)) return;
-  // No other runner can retire now, so functions of `map_batches` must not run here.
+  // No other runner can retire now, so stages on whole batches must not run here.
   const std::lock_guard lock(closed_mutex_);
   closed_.push_back(&buffer);
 }
 
 void ReorderedPlacement::publish_closed() noexcept {
-  while (!data_.after_batch.maps.empty()) {
+  while (ring_.runs_stages()) {
     BatchBuffer* buffer = nullptr;
     {
       const std::lock_guard lock(closed_mutex_);

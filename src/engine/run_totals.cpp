@@ -29,8 +29,8 @@ RunTotals since(RunTotals now, const RunTotals& before) {
   subtract_counts<RunCounts>(now, before);
   for (std::size_t i = 0; i < std::min(now.steps.size(), before.steps.size()); ++i)
     subtract_counts<StepCounts>(now.steps[i], before.steps[i]);
-  for (std::size_t i = 0; i < std::min(now.batch_maps.size(), before.batch_maps.size()); ++i)
-    subtract_counts(now.batch_maps[i], before.batch_maps[i]);
+  for (std::size_t i = 0; i < std::min(now.batch_stages.size(), before.batch_stages.size()); ++i)
+    subtract_counts(now.batch_stages[i], before.batch_stages[i]);
   const std::size_t peak_bytes = now.blocks.peak_bytes;
   subtract_counts(now.blocks, before.blocks);
   now.blocks.peak_bytes = peak_bytes;
@@ -44,8 +44,8 @@ RunTotals together(RunTotals first, const RunTotals& second) {
   add_counts<RunCounts>(all, first);
   for (std::size_t i = 0; i < std::min(all.steps.size(), first.steps.size()); ++i)
     add_step(all.steps[i], first.steps[i]);
-  for (std::size_t i = 0; i < std::min(all.batch_maps.size(), first.batch_maps.size()); ++i)
-    add_counts(all.batch_maps[i], first.batch_maps[i]);
+  for (std::size_t i = 0; i < std::min(all.batch_stages.size(), first.batch_stages.size()); ++i)
+    add_counts(all.batch_stages[i], first.batch_stages[i]);
   add_counts(all.blocks, first.blocks);
   all.blocks.peak_bytes = std::max(first.blocks.peak_bytes, second.blocks.peak_bytes);
   for (const auto times : {&RunTotals::sample_times, &RunTotals::load_times}) {

@@ -10,7 +10,7 @@
 #include "chain/measured_samples.hpp"
 #include "engine/idle_time.hpp"
 #include "engine/wait_probe.hpp"
-#include "ring/batch_maps.hpp"
+#include "ring/batch_stages.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -64,7 +64,7 @@ struct MemoryTotals {
 /// Counts of a run, for the report.
 struct RunTotals : RunCounts {
   std::vector<StepTotals> steps;
-  std::vector<BatchMapCounts> batch_maps;  ///< each stage of `map_batches`
+  std::vector<BatchStageCounts> batch_stages;  ///< each stage that the host runs on complete batches
   BlockSchedule::Counts blocks;
   MeasuredTimes sample_times, load_times;
   MemoryTotals memory;

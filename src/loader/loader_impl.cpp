@@ -65,6 +65,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
         "`tune` has nothing to change: what it would change is set, or there is no memory for more");
   setup.decodes_on_device = detail::runtime::decodes_on_devices(data, devices_, setup.plan.notes);
   if (device == nullptr) {
+    setup.stages_in_place = data.device != nullptr;
     engine_ = std::make_shared<detail::runtime::Engine>(std::move(setup), executor_->impl());
     delivery_ = detail::runtime::host_delivery(engine_);
   } else {

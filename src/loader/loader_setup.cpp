@@ -72,7 +72,7 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
   if (options.devices.empty()) {
     if (auto one = open_device(options.device); one != nullptr)
       devices.push_back(std::move(one));
-    else if (data.device)
+    else if (data.device && !data.device->in_place())
       devices.push_back(
           std::make_shared<HostDevice>(options.host_memory != nullptr ? *options.host_memory : host_memory()));
     return devices;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/failure.hpp"
+#include "data/row_layout.hpp"
 #include "data/scratch.hpp"
 #include "image/decode_op.hpp"
 #include "image/device_image.hpp"
@@ -226,6 +227,13 @@ void DeviceProgram::need_fixed_sizes() const {
     }
     if (next == steps.size()) refuse_sizes(step, give);
   }
+}
+
+// Rows that differ in size are packed only for a device.
+bool DeviceProgram::in_place() const {
+  return !RowLayout(sample).appends() && std::ranges::all_of(steps, [&](const DeviceStep& step) {
+    return step.kind == Kind::own && step.model->in_place() && step.out == sample;
+  });
 }
 
 bool DeviceProgram::decodes() const noexcept {

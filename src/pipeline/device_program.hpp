@@ -73,6 +73,8 @@ struct DeviceProgram {
   void need_fixed_sizes() const;
   /// Returns whether a step is of kind `decode`.
   bool decodes() const noexcept;
+  /// Returns whether the host can run all steps on a batch's own memory, without a second buffer.
+  bool in_place() const;
 };
 
 /// Makes a program from stages that are added one after the other.

@@ -77,6 +77,11 @@ double cpu_us_of(const std::vector<StageReport>& stages) {
   return sum;
 }
 
+// Returns whether the host ran the device stages in place.
+bool runs_in_place(const PipelineData& data, const RunTotals& t) {
+  return t.batch_stages.size() > data.after_batch.maps.size();
+}
+
 std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   // Costs are divided by the number of kept samples, because samples that filters leave out cost time too.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
@@ -84,11 +89,12 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   const std::vector<const Step*> steps = chain.all_steps();
   for (std::size_t i = 0; i < steps.size(); ++i) stages.push_back(stage_report(chain, *steps[i], t, i, kept));
   if (!stages.empty()) add_loads(stages.front(), t.loads, kept);
-  for (std::size_t i = 0; i < t.batch_maps.size(); ++i) {
+  const std::vector<BatchStages::Stage> on_batches = BatchStages::of(chain.data(), runs_in_place(chain.data(), t));
+  for (std::size_t i = 0; i < on_batches.size(); ++i) {
     StageReport& s = stages.emplace_back();
-    s.name = chain.data().after_batch.maps[i].stage.label;
-    s.samples = t.batch_maps[i].samples;
-    s.cpu_us_per_sample = static_cast<double>(t.batch_maps[i].cpu_ns) / kept * 1e-3;
+    s.name = on_batches[i].label();
+    s.samples = t.batch_stages[i].samples;
+    s.cpu_us_per_sample = static_cast<double>(t.batch_stages[i].cpu_ns) / kept * 1e-3;
   }
   const double cpu_us = cpu_us_of(stages);
   for (StageReport& s : stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
@@ -96,17 +102,17 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
 }
 
 // Returns the CPU time of the stages that the caller's thread runs.
-double cpu_us_on_caller(const PipelineData& data, const Report& r) {
+double cpu_us_on_caller(const PipelineData& data, const RunTotals& t, const Report& r) {
+  const std::vector<BatchStages::Stage> on_batches = BatchStages::of(data, runs_in_place(data, t));
   double sum = 0;
-  const std::size_t first = r.stages.size() - data.after_batch.maps.size();
-  for (std::size_t i = 0; i < data.after_batch.maps.size(); ++i)
-    if (data.after_batch.maps[i].on_caller) sum += r.stages[first + i].cpu_us_per_sample;
+  for (std::size_t i = BatchStages::first_on_caller(on_batches); i < on_batches.size(); ++i)
+    sum += r.stages[r.stages.size() - on_batches.size() + i].cpu_us_per_sample;
   return sum;
 }
 
 // Sets how fast the run could be, from the costs of its stages.
 void fill_limit(Report& r, const RunTotals& t, const PipelineData& data) {
-  const double cpu_us = cpu_us_of(r.stages), on_runners_s = (cpu_us - cpu_us_on_caller(data, r)) * 1e-6;
+  const double cpu_us = cpu_us_of(r.stages), on_runners_s = (cpu_us - cpu_us_on_caller(data, t, r)) * 1e-6;
   r.cpu_s_per_1000 = cpu_us * 1e-3;
   r.limit_chains = t.measured;
   if (t.measured != 0 && on_runners_s > 0)

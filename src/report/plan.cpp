@@ -193,13 +193,15 @@ std::string map_lines(const std::vector<detail::BoundBatchMap>& maps) {
   return out;
 }
 
-std::string device_lines(const std::vector<detail::DeviceStep>& steps) {
+std::string device_lines(const detail::DeviceProgram& program) {
+  const std::vector<detail::DeviceStep>& steps = program.steps;
   std::string out;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kind == Kind::resample) continue;
     const bool halved = i > 0 && steps[i - 1].kind == Kind::resample;
     out += "after   " + describe(steps[i], halved ? &steps[i - 1] : nullptr) + "\n";
   }
+  if (program.in_place()) out += "        on the host in place, by the thread that completes a batch\n";
   return out;
 }
 
@@ -224,7 +226,7 @@ std::string Pipeline::plan() const {
   std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
   out += map_lines(d.after_batch.maps);
-  if (d.device) out += device_lines(d.device->steps);
+  if (d.device) out += device_lines(*d.device);
   if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);
 }

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "ring/batch_maps.hpp"
+#include "ring/batch_stages.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -181,7 +181,7 @@ BatchRing::FinishResult BatchRing::publish(BatchBuffer& buffer) noexcept {
   const auto unreported = [&] { return buffer.unreported || buffer.broken.load(std::memory_order_relaxed); };
   if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer, layout_);
   buffer.unreported = unreported();
-  if (maps_ != nullptr) maps_->run_on_runner(buffer);
+  if (stages_ != nullptr) stages_->run_on_runner(buffer);
   buffer.ready_ns.store(now_ns(), std::memory_order_relaxed);
   move(buffer, BufferState::filling, BufferState::ready);
   return FinishResult::ready;

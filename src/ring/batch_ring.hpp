@@ -22,7 +22,7 @@
 
 namespace penstock::detail::runtime {
 
-class BatchMaps;
+class BatchStages;
 
 /// State of a batch buffer. The states follow each other in this order: free, filling, ready, leased, free. A batch
 /// that is not delivered changes from filling or ready to free.
@@ -69,8 +69,10 @@ class BatchRing {
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
 
-  /// Sets what `publish` runs on each batch. Call before the first `acquire`. `maps` must outlive the ring's use.
-  void set_maps(BatchMaps* maps) noexcept { maps_ = maps; }
+  /// Sets what `publish` runs on each batch. Call before the first `acquire`. `stages` must outlive the ring's use.
+  void set_stages(BatchStages* stages) noexcept { stages_ = stages; }
+  /// Returns whether `publish` runs stages. Then the caller must hold nothing that other threads wait for.
+  bool runs_stages() const noexcept { return stages_ != nullptr; }
   /// Shows the states of the buffers in the timeline. Call before the first `acquire`. @throws std::bad_alloc.
   void show(Trace& trace);
 
@@ -107,8 +109,7 @@ class BatchRing {
   static bool count_down(BatchBuffer& buffer, std::uint32_t parts) noexcept {
     return buffer.left.fetch_sub(parts, std::memory_order_acq_rel) == parts;
   }
-  /// Completes a batch whose parts are all done, and makes it ready. Runs the functions of `map_batches`, so the caller
-  /// must hold nothing that other threads wait for.
+  /// Completes a batch whose parts are all done, and makes it ready. See `runs_stages`.
   FinishResult publish(BatchBuffer& buffer) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
   /// Sets the buffer's state to free, whatever other state it has.
@@ -137,7 +138,7 @@ class BatchRing {
 
   BatchLayout layout_;
   MemoryResource* memory_;
-  BatchMaps* maps_ = nullptr;
+  BatchStages* stages_ = nullptr;
   std::byte* data_ = nullptr;  ///< memory of the first `first_depth_` buffers
   const std::size_t first_depth_;
   std::atomic<std::size_t> depth_;  ///< changed under the lock

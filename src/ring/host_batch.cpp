@@ -5,7 +5,7 @@
 
 #include <penstock/error.hpp>
 
-#include "ring/batch_maps.hpp"
+#include "ring/batch_stages.hpp"
 #include "ring/batch_ring.hpp"
 
 namespace penstock {

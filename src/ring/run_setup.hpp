@@ -30,6 +30,8 @@ struct RunSetup {
   /// Positions whose samples are made in a run of one epoch, ascending; empty: all positions.
   std::vector<PositionRange> ranges = {};
   std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: whether devices do its decoding
+  /// Batches stay on the host, and runners run the stages after `batch` in place.
+  bool stages_in_place = false;
   std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: no timeline is kept
   RecordSkips* skips = nullptr;              ///< decides which samples of shared records are skipped; null: none
 };

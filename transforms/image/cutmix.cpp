@@ -23,8 +23,8 @@ namespace penstock {
 
 namespace {
 
-// Copies the box of one image to another image.
-void copy_box(const std::byte* from, std::byte* to, const image::ImageRows& images, const image::PixelBox& box) {
+// Exchanges the box of two images.
+void swap_box(std::byte* first, std::byte* second, const image::ImageRows& images, const image::PixelBox& box) {
   const bool hwc = images.layout == Layout::hwc;
   const std::size_t pixel = hwc ? images.element * static_cast<std::size_t>(images.channels) : images.element;
   const std::size_t row = pixel * static_cast<std::size_t>(images.width);
@@ -35,20 +35,20 @@ void copy_box(const std::byte* from, std::byte* to, const image::ImageRows& imag
           (static_cast<std::size_t>(plane) * static_cast<std::size_t>(images.height) + static_cast<std::size_t>(y)) *
               row +
           static_cast<std::size_t>(box.left) * pixel;
-      std::memcpy(to + at, from + at, bytes);
+      std::swap_ranges(first + at, first + at + bytes, second + at);
     }
 }
 
 void cut_on_host(const image::ImageRows& images, const image::CutDraw* draws) {
   const std::size_t bytes = images.element * static_cast<std::size_t>(images.channels) *
                             static_cast<std::size_t>(images.height) * static_cast<std::size_t>(images.width);
-  for (std::uint64_t row = 0; row < images.rows; ++row) {
-    const auto* const in = static_cast<const std::byte*>(images.in);
+  for (std::uint64_t row = 0; row < images.rows; row += 2) {
     std::byte* const out = static_cast<std::byte*>(images.out) + row * bytes;
-    std::memcpy(out, in + row * bytes, bytes);
+    if (images.in != images.out)
+      std::memcpy(out, static_cast<const std::byte*>(images.in) + row * bytes,
+                  bytes * std::min<std::uint64_t>(2, images.rows - row));
     if (image::has_neighbour(draws, images.rows, row))
-      copy_box(in + (row ^ 1) * bytes, out, images,
-               image::cut_box(image::draw_of_pair(draws, row), images.height, images.width));
+      swap_box(out, out + bytes, images, image::cut_box(image::draw_of_pair(draws, row), images.height, images.width));
   }
 }
 
@@ -81,6 +81,7 @@ class Cutmix {
     return all;
   }
   bool mixes_rows() const { return true; }
+  bool in_place() const { return true; }
   std::string name() const { return "cutmix"; }
   std::string describe() const {
     return image::names_of(writes()) + ", alpha " + image::text(options_.alpha) + image::text(options_.layout);

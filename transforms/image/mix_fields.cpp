@@ -12,16 +12,14 @@ namespace penstock::image {
 
 namespace {
 
-// Mixes a pair of rows. `rows_in` and `rows_out`: the two rows, one after the other.
+// Mixes a pair of rows in place.
 template <class Number>
-void mix_pair(const typename Number::Element* __restrict rows_in, typename Number::Element* __restrict rows_out,
+void mix_pair(typename Number::Element* __restrict first, typename Number::Element* __restrict second,
               std::size_t elements, float share) {
-  const auto* const second_in = rows_in + elements;
-  auto* const second_out = rows_out + elements;
   for (std::size_t i = 0; i < elements; ++i) {
-    const float first = Number::value(rows_in[i]), second = Number::value(second_in[i]);
-    rows_out[i] = Number::of(mixed(first, second, share));
-    second_out[i] = Number::of(mixed(second, first, share));
+    const float own = Number::value(first[i]), other = Number::value(second[i]);
+    first[i] = Number::of(mixed(own, other, share));
+    second[i] = Number::of(mixed(other, own, share));
   }
 }
 
@@ -30,12 +28,11 @@ void mix_numbers(const MixRows& work, const Shares& shares) {
   using Element = typename Number::Element;
   const auto elements = static_cast<std::size_t>(work.elements);
   for (std::uint64_t row = 0; row < work.rows; row += 2) {
-    const Element* const in = static_cast<const Element*>(work.in) + row * elements;
     Element* const out = static_cast<Element*>(work.out) + row * elements;
-    if (shares.mixes(work.rows, row))
-      mix_pair<Number>(in, out, elements, shares.share(row));
-    else
-      std::copy_n(in, elements * std::min<std::uint64_t>(2, work.rows - row), out);
+    if (work.in != work.out)
+      std::copy_n(static_cast<const Element*>(work.in) + row * elements,
+                  elements * std::min<std::uint64_t>(2, work.rows - row), out);
+    if (shares.mixes(work.rows, row)) mix_pair<Number>(out, out + elements, elements, shares.share(row));
   }
 }
 

@@ -31,6 +31,7 @@ class Mixup {
   image::MixDraw draw(Rng& rng) const { return {static_cast<float>(image::draw_beta(options_.alpha, rng)), 1}; }
   std::vector<std::string> writes() const { return options_.fields; }
   bool mixes_rows() const { return true; }
+  bool in_place() const { return true; }
   std::string name() const { return "mixup"; }
   std::string describe() const { return image::names_of(options_.fields) + ", alpha " + image::text(options_.alpha); }
 

@@ -82,12 +82,12 @@ void fill_box(const image::EraseWork& work, std::uint64_t row, const image::Pixe
   }
 }
 
-// Copies the image of a row, and erases its box.
+// Copies the image of a row unless it is erased in place, and erases its box.
 void erase_row(const image::EraseWork& work, std::uint64_t row, const RandomErasing::Params& params) {
   const image::ImageRows& images = work.images;
   const std::size_t bytes = images.element * static_cast<std::size_t>(images.channels) *
                             static_cast<std::size_t>(images.height) * static_cast<std::size_t>(images.width);
-  if (bytes != 0)
+  if (bytes != 0 && images.in != images.out)
     std::memcpy(static_cast<std::byte*>(images.out) + row * bytes,
                 static_cast<const std::byte*>(images.in) + row * bytes, bytes);
   const image::PixelBox box = image::erased_box(params, work.root, images.height, images.width);
@@ -105,6 +105,7 @@ class ErasingOnBatches {
   Schema schema(const Schema& in) const { return in; }
   RandomErasing::Params draw(Rng& rng) const { return erasing_.draw(rng); }
   std::vector<std::string> writes() const { return {field_}; }
+  bool in_place() const { return true; }
   std::string name() const { return "random_erasing"; }
   std::string describe() const { return erasing_.describe(); }
 

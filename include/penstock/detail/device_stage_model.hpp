@@ -35,6 +35,7 @@ class PENSTOCK_API DeviceStageModel {
   virtual std::string describe() const { return {}; }
   virtual std::uint64_t version() const { return 0; }
   virtual bool mixes_rows() const { return false; }  ///< whether a row's result depends on other rows
+  virtual bool in_place() const { return false; }    ///< whether `run` may write where it reads
 };
 
 template <class S>
@@ -64,6 +65,9 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
   }
   bool mixes_rows() const override {
     return call_or(false, PENSTOCK_MEMBER(mixes_rows, "bool mixes_rows() const"), this->f_);
+  }
+  bool in_place() const override {
+    return call_or(false, PENSTOCK_MEMBER(in_place, "bool in_place() const"), this->f_);
   }
 };
 
