@@ -14,8 +14,8 @@
 #include "engine/placement.hpp"
 #include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "ring/batch_stages.hpp"
 #include "ring/batch_ring.hpp"
+#include "ring/batch_stages.hpp"
 #include "ring/run_setup.hpp"
 
 namespace penstock::detail::runtime {

@@ -5,8 +5,8 @@
 
 #include <penstock/error.hpp>
 
-#include "ring/batch_stages.hpp"
 #include "ring/batch_ring.hpp"
+#include "ring/batch_stages.hpp"
 
 namespace penstock {
 

@@ -32,8 +32,8 @@ struct RunSetup {
   std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: whether devices do its decoding
   /// Batches stay on the host, and runners run the stages after `batch` in place.
   bool stages_in_place = false;
-  std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: no timeline is kept
-  RecordSkips* skips = nullptr;              ///< decides which samples of shared records are skipped; null: none
+  std::shared_ptr<Trace> trace = {};  ///< the run's timeline; null: no timeline is kept
+  RecordSkips* skips = nullptr;       ///< decides which samples of shared records are skipped; null: none
 };
 
 }  // namespace penstock::detail::runtime

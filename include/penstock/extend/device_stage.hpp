@@ -35,9 +35,9 @@ namespace penstock {
 ///
 /// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host
 /// or of an EmulatedGpu, `run` calls `launch_on_host`. The loader makes the device current before it calls `run`. One
-/// thread calls `run`, for one batch after another (see `in_place` for the exception). The stage must make these fields of the result: new fields, fields
-/// whose type changes, and fields that `writes` names. All other fields have the same memory in `in` and `out`. A stage
-/// may also have
+/// thread calls `run`, for one batch after another (see `in_place` for the exception). The stage must make these fields
+/// of the result: new fields, fields whose type changes, and fields that `writes` names. All other fields have the same
+/// memory in `in` and `out`. A stage may also have
 ///
 ///     Draws draw(Rng& rng) const;
 ///         Returns a plain struct of at most 64 bytes for one row.
@@ -52,7 +52,8 @@ namespace penstock {
 ///     bool mixes_rows() const;
 ///         Whether a row's result depends on another row: its neighbour, r ^ 1 in row r of the view. Default: false.
 ///     bool in_place() const;
-///         Whether `run` works too when the fields that it writes have the same memory in `in` and `out`. Default: false.
+///         Whether `run` may write where it reads: the fields that it writes have the same memory in `in` and `out`.
+///         Default: false.
 ///
 /// If all stages after `batch` work in place, make no new field, and change no type, a loader on the host needs no
 /// second buffer. Its runners then call `run`, several of them at the same time, each for its own batch. This holds if
