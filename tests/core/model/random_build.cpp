@@ -450,11 +450,13 @@ struct Swap {
     std::uint32_t word;
     std::uint32_t live;
   };
+  bool works_in_place = false;
   Draws draw(ps::Rng& rng) const { return {rng(), 1}; }
   ps::Schema schema(const ps::Schema& in) const { return in; }
   std::vector<std::string> writes() const { return {"b"}; }
   std::string name() const { return "swap"; }
   bool mixes_rows() const { return true; }
+  bool in_place() const { return works_in_place; }
   void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
     const auto* const from = reinterpret_cast<const std::int64_t*>(in["b"].data);
     auto* const to = reinterpret_cast<std::int64_t*>(out["b"].data);
@@ -462,11 +464,12 @@ struct Swap {
     const u64 rows = in.rows;
     ps::launch_on_host(stream, "swap",
                        [=] {
-                         for (u64 r = 0; r < rows; ++r) {
-                           const u64 other = r ^ 1;
-                           const bool swaps = other < rows && draws[r].live != 0 && draws[other].live != 0 &&
-                                              draws[r & ~u64{1}].word % 2 != 0;
-                           to[r] = from[swaps ? other : r];
+                         for (u64 r = 0; r < rows; r += 2) {
+                           const bool pair = r + 1 < rows && draws[r].live != 0 && draws[r + 1].live != 0;
+                           const std::int64_t first = from[r], last = r + 1 < rows ? from[r + 1] : 0;
+                           const bool swaps = pair && draws[r].word % 2 != 0;
+                           to[r] = swaps ? last : first;
+                           if (r + 1 < rows) to[r + 1] = swaps ? first : last;
                          }
                        },
                        {{from, rows * 8, false}, {draws, rows * sizeof(Draws), false}, {to, rows * 8, true}});
