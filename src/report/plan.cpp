@@ -205,6 +205,14 @@ std::string device_lines(const detail::DeviceProgram& program) {
   return out;
 }
 
+// Says which row a stage that mixes neighbours leaves as it is in every batch.
+std::string unmixed_line(const detail::PipelineData& d) {
+  const std::string* const mixes = d.mixing_device_stage();
+  if (mixes == nullptr || d.bounded || detail::max_rows_of_rank(d) % 2 == 0) return "";
+  return "        " + *mixes + ": the last of " + std::to_string(detail::max_rows_of_rank(d)) +
+         " rows has no neighbour\n";
+}
+
 const char* error_line(OnError policy) {
   switch (policy) {
     case OnError::fail:
@@ -226,7 +234,7 @@ std::string Pipeline::plan() const {
   std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
   out += map_lines(d.after_batch.maps);
-  if (d.device) out += device_lines(*d.device);
+  if (d.device) out += device_lines(*d.device) + unmixed_line(d);
   if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);
 }

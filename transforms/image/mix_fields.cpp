@@ -60,6 +60,11 @@ void check_mix_options(const char* stage, const std::vector<std::string>& fields
 void check_mixed(const Schema& schema, const std::vector<std::string>& fields) {
   for (const std::string& name : fields) {
     const Field& field = schema.at(name);
+    if (!field.shape.fixed() || field.collate.kind != Collate::Kind::dense)
+      throw Error(Errc::schema_mismatch,
+                  "field \"" + name + "\" is " + std::string(to_string(field.dtype)) + field.shape.to_string() +
+                      ", but only rows of one fixed shape are mixed: give the field one shape by a map before batch, "
+                      "instead of ragged or pad, or leave it out of the fields to mix");
     if (field.dtype != DType::f32 && field.dtype != DType::f16 && field.dtype != DType::bf16)
       throw Error(Errc::schema_mismatch, "field \"" + name + "\" is " + std::string(to_string(field.dtype)) +
                                              field.shape.to_string() +

@@ -254,6 +254,27 @@ TEST_CASE("mixup and cutmix refuse what they can't mix, and say what to do") {
   CHECK(cause([] { (void)(from(Square{}) | batch(4) | cutmix()); }).find("say it with `.layout`") != std::string::npos);
   CHECK((from(Square{}) | batch(4) | cutmix({.layout = Layout::hwc})).schema().size() == 2);
   CHECK(cause([] { (void)(from(Records{}) | mixup()); }).find("after batch") != std::string::npos);
+  struct Words {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::f32, {2, 2, 3}}, {"label", DType::f32, {dynamic}}}; }
+    void read(std::uint64_t, SampleBuilder&) const {}
+  };
+  for (const Stage& collate : {pad("label", {.to = 4}), pad("label"), ragged("label")})
+    CHECK(cause([&] { (void)(from(Words{}) | collate | batch(4) | mixup()); }).find("by a map before batch, instead") !=
+          std::string::npos);
+}
+
+TEST_CASE("plan() names the row that an odd share of a batch leaves without a neighbour") {
+  const Pipeline p = from(Records{}) | batch(6);
+  const auto line = [](const Pipeline& of) {
+    const std::string plan = of.plan();
+    const std::size_t at = plan.find("mixup: the last of ");
+    return at == std::string::npos ? "" : plan.substr(at, plan.find('\n', at) - at);
+  };
+  CHECK(line(p | mixup()) == "");
+  CHECK(line(p | mixup() | for_rank({.rank = 0, .world = 2})) == "mixup: the last of 3 rows has no neighbour");
+  CHECK(line(p | mixup() | for_rank({.rank = 1, .world = 3})) == "");
+  CHECK(line(from(Records{}) | batch(7) | mixup()) == "mixup: the last of 7 rows has no neighbour");
 }
 
 }  // namespace PENSTOCK_TEST_FILE
