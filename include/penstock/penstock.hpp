@@ -20,6 +20,7 @@
 #include <penstock/schema.hpp>
 #include <penstock/shape.hpp>
 #include <penstock/stages/batch.hpp>
+#include <penstock/stages/box_format.hpp>
 #include <penstock/stages/cache.hpp>
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/collate.hpp>

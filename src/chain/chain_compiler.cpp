@@ -7,6 +7,7 @@
 
 #include <penstock/error.hpp>
 
+#include "chain/follow_step.hpp"
 #include "chain/image_step.hpp"
 #include "chain/steps/steps.hpp"
 #include "data/find_field.hpp"
@@ -87,12 +88,20 @@ ImageStep& ChainCompiler::begin_image(std::string label, std::uint64_t key, cons
   return *images_.back();
 }
 
+ImageStep& ChainCompiler::begin_follower(std::uint64_t key, const ImageExecutor& executor, std::size_t slot,
+                                         ImageField::Kind kind) {
+  auto step = std::make_unique<FollowStep>("", key, executor, slot, kind);
+  images_.push_back(step.get());
+  steps().push_back(std::move(step));
+  return *images_.back();
+}
+
 // Folds the stage into the last image step of each of its fields. If a field has none that the stage can join, begins
 // one. Image steps of other fields may come after the joined step, because steps of different fields have only shared
 // draws in common.
 void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                               const ImageExecutor& executor) {
-  const std::string& first = fields[0].name;
+  const ImageField& first = fields[0];
   for (const ImageField& field : fields) {
     FoldStage folded;
     folded.model = &model;
@@ -100,11 +109,13 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
     folded.label = stage.label;
     folded.filter = field.filter;
     folded.shared = program_.shared_draws;
-    if (fields.size() > 1) folded.draw = field.name == first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
-    std::size_t at = last_image(field.name, executor);
+    if (fields.size() > 1) folded.draw = &field == &first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
+    std::size_t at = last_image(field, executor);
     if (folded.draw == FoldStage::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);
-    ImageStep& step =
-        at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field.name));
+    const std::size_t slot = stage.out.slot(field.name);
+    ImageStep& step = at != images_.size()                    ? *images_[at]
+                      : field.kind == ImageField::Kind::image ? begin_image("", stage.key, executor, slot)
+                                                              : begin_follower(stage.key, executor, slot, field.kind);
     step.label += (step.label.empty() ? "" : " + ") + stage.label;
     step.result = stage.out[step.slot];
     step.stages.push_back(std::move(folded));
@@ -114,16 +125,20 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
 
 // Returns the position of the field's last image step in `images_`; `images_.size()` if the field has no step there
 // that a stage could be folded into.
-std::size_t ChainCompiler::last_image(const std::string& field, const ImageExecutor& executor) const {
+std::size_t ChainCompiler::last_image(const ImageField& field, const ImageExecutor& executor) const {
   for (std::size_t i = images_.size(); i-- > 0;)
-    if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
+    if (images_[i]->result.name == field.name) {
+      const bool joins = images_[i]->executor == &executor && images_[i]->kind() == field.kind &&
+                         field.kind != ImageField::Kind::crop_box;
+      return joins ? i : images_.size();
+    }
   return images_.size();
 }
 
 void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
                                  const ImageEncoder& encoder, const ImageExecutor& executor) {
   const bool in_place = result == field;
-  std::size_t at = last_image(field, executor);
+  std::size_t at = last_image({.name = field}, executor);
   // A new field becomes the last field, so its step must come after all image steps that may add a field.
   if (!in_place && at + 1 < images_.size()) at = moved_to_the_end(at);
   ImageStep& step = at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field));
@@ -157,8 +172,7 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
 // stages may still join. But if one of these steps adds the field, the renaming must run after this step.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
   for (const ImageStep* const image : images_)
-    for (const FoldEncoding& encoding : image->encodings)
-      if (encoding.result.name == from && !encoding.in_place) return add(std::move(step));
+    if (image->adds(from)) return add(std::move(step));
   for (ImageStep* const image : images_)
     if (image->result.name == from) image->result.name = to;
   steps().insert(steps().end() - static_cast<std::ptrdiff_t>(images_.size()), std::move(step));

@@ -16,6 +16,7 @@ namespace penstock::detail::runtime {
 struct SharedDraw {
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
   ImageShape shape;                    ///< shape of the first field's image before the stage
+  Filter filter = Filter::linear;      ///< filter of the first field
   const std::string* field = nullptr;  ///< name of the first field
 };
 
@@ -23,6 +24,7 @@ struct SharedDraw {
 struct ChainRunImages {
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one element per step; null for a step without a decoder
   std::vector<SharedDraw> shared_draws;
+  std::vector<ImageOp> follow_ops;  ///< memory for the operations of a FollowStep
   /// Decodings of the stages after `batch`, created on first use.
   std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;
   std::vector<bool> decodes_on_device;  ///< for each step after `batch`: whether a device does its decoding

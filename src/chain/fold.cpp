@@ -12,6 +12,7 @@
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
 #include "data/file_pieces.hpp"
+#include "image/copy_rows.hpp"
 #include "image/encoders.hpp"
 
 namespace penstock::detail::runtime {
@@ -150,6 +151,7 @@ class Fold {
     if (stage.draw == FoldStage::Draw::lead) {
       ask([&] { stage.model->draw(shape, rng, shared.params); });
       shared.shape = shape;
+      shared.filter = stage.filter;
       shared.field = &step_.result.name;
     } else if (!(shape.size() == shared.shape.size())) {
       const auto text = [](const std::string& field, const ImageShape& s) {
@@ -279,9 +281,7 @@ class Fold {
     if (!op_.plain()) {
       step_.executor->run(box, op_, out, run_.arena);
     } else if (reinterpret_cast<const std::byte*>(box.data) != out) {
-      const auto row = static_cast<std::size_t>(box.shape.width) * box.shape.pixel_bytes();
-      for (std::int32_t y = 0; y < box.shape.height; ++y)
-        std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
+      copy_rows(box, out);
     }
   }
 

@@ -20,6 +20,11 @@ void ImageStep::follow(const Schema& before) {
   }
 }
 
+bool ImageStep::adds(const std::string& field) const {
+  return std::ranges::any_of(
+      encodings, [&](const FoldEncoding& encoding) { return !encoding.in_place && encoding.result.name == field; });
+}
+
 bool ImageStep::makes_slot(std::size_t of) const noexcept {
   return (of == slot && makes_value()) ||
          std::ranges::any_of(encodings, [&](const FoldEncoding& encoding) { return encoding.slot == of; });

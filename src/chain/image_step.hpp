@@ -13,6 +13,7 @@
 #include <penstock/extend/image_encoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stages/image_fields.hpp>
 
 #include "chain/step.hpp"
 
@@ -42,7 +43,7 @@ struct FoldEncoding {
 
 /// Neighbouring image stages of one field, folded into one operation. The step includes the decoding before the stages,
 /// and encoders between and after the stages.
-class ImageStep final : public Step {
+class ImageStep : public Step {
  public:
   ImageStep(std::string its_label, std::uint64_t its_key, const ImageExecutor& its_executor, std::size_t its_slot)
       : Step(std::move(its_label), its_key), executor(&its_executor), slot(its_slot) {}
@@ -62,6 +63,11 @@ class ImageStep final : public Step {
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
   }
+
+  /// Returns what the step's field is.
+  virtual ImageField::Kind kind() const noexcept { return ImageField::Kind::image; }
+  /// Returns whether the step adds this field.
+  virtual bool adds(const std::string& field) const;
 
   const ImageExecutor* const executor;
   const std::size_t slot;

@@ -189,6 +189,38 @@ ImageShape ImageOp::shape() const noexcept {
   return {height, width, source.channels, source.element};
 }
 
+ImagePoint ImageOp::moved(ImagePoint point) const noexcept {
+  double x = point.x - box.left, y = point.y - box.top;
+  if (mirror_x) x = box.width - x;
+  if (mirror_y) y = box.height - y;
+  if (resamples()) x = x * resized.width / box.width, y = y * resized.height / box.height;
+  x += margin.left - kept.left, y += margin.top - kept.top;
+  if (transpose) std::swap(x, y);
+  const ImageShape out = shape();
+  if (flip_x) x = out.width - x;
+  if (flip_y) y = out.height - y;
+  return {x, y};
+}
+
+Box ImageOp::shown() const noexcept {
+  Box at{margin.top, margin.left, kept.height, kept.width};
+  if (transpose) std::swap(at.top, at.left), std::swap(at.height, at.width);
+  const ImageShape out = shape();
+  if (flip_x) at.left = out.width - at.left - at.width;
+  if (flip_y) at.top = out.height - at.top - at.height;
+  return at;
+}
+
+std::array<ImagePoint, 2> ImageOp::seen() const noexcept {
+  const auto axis = [](std::int32_t first, std::int32_t count, std::int32_t out, std::int32_t in, bool mirror) {
+    const double begin = static_cast<double>(first) * in / out, end = (static_cast<double>(first) + count) * in / out;
+    return mirror ? std::array{in - end, in - begin} : std::array{begin, end};
+  };
+  const auto x = axis(kept.left, kept.width, resized.width, box.width, mirror_x),
+             y = axis(kept.top, kept.height, resized.height, box.height, mirror_y);
+  return {{{box.left + x[0], box.top + y[0]}, {box.left + x[1], box.top + y[1]}}};
+}
+
 Shape ImageOp::tensor_shape() const {
   const ImageShape s = shape();
   if (layout == Layout::chw) return {s.channels, s.height, s.width};

@@ -7,6 +7,10 @@ namespace penstock {
 
 ImageFields::ImageFields(const std::vector<Item>& items) {
   if (items.empty()) throw Error(Errc::invalid_argument, "an image stage needs at least one field");
+  if (const ImageField& first = items.front().field_; first.kind != ImageField::Kind::image)
+    throw Error(Errc::invalid_argument, "field \"" + first.name +
+                                            "\" follows an image, so an image must be before it: {\"image\", "
+                                            "boxes(\"boxes\")}, for instance");
   for (const Item& item : items) {
     for (const ImageField& other : fields_)
       if (other.name == item.field_.name)

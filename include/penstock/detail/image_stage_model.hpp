@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <penstock/detail/box_conversion.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/detail/optional_member.hpp>
 #include <penstock/dtype.hpp>
@@ -37,6 +38,8 @@ class PENSTOCK_API ImageStageModel {
   virtual bool draws() const = 0;
   virtual bool resamples() const = 0;
   virtual bool versioned() const = 0;  ///< whether the stage has a version
+  /// What the stage does to boxes, besides what follows from the image; null: nothing.
+  virtual const BoxConversion* box_conversion() const { return nullptr; }
 };
 
 /// True if `draw` returns a plain struct that is small enough.
@@ -86,6 +89,12 @@ class ImageStageOf final : public ImageStageModel {
   }
   bool versioned() const override {
     return requires { stage_.version(); };
+  }
+  const BoxConversion* box_conversion() const override {
+    if constexpr (requires { stage_.box_conversion(); })
+      return &stage_.box_conversion();
+    else
+      return nullptr;
   }
 
  private:

@@ -28,6 +28,12 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
+/// A point of an image, in pixels to the right and down. (0, 0) is the top left corner of the top left pixel, whose
+/// centre is (0.5, 0.5).
+struct ImagePoint {
+  double x = 0, y = 0;  ///< pixels
+};
+
 /// Size, channels and values of an interleaved image.
 struct ImageShape {
   /// Height and width in pixels; number of values per pixel.
@@ -217,6 +223,13 @@ class PENSTOCK_API ImageOp {
   bool plain() const noexcept { return !resamples() && !pads() && !transpose && !flip_x && !flip_y && !converted; }
   /// Type of the result's elements.
   DType result_dtype() const noexcept { return converted ? dtype : source.element; }
+  /// Returns where a point of `source` is in the result, in pixels. (0, 0) is the corner of the first pixel, not its
+  /// centre. The point may be outside of the result.
+  ImagePoint moved(ImagePoint point) const noexcept;
+  /// Returns the part of the result that shows the image, not the margin.
+  Box shown() const noexcept;
+  /// Returns the corners of the part of `source` that the result shows: the top left one, then the bottom right one.
+  std::array<ImagePoint, 2> seen() const noexcept;
   /// Returns "box 300x280+12+40 -> 224x224, flip", for plan() and errors.
   std::string to_string() const;
 

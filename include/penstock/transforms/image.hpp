@@ -6,9 +6,11 @@
 /// mixup and cutmix, which work on whole batches.
 #include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
+#include <penstock/transforms/image/convert_boxes.hpp>
 #include <penstock/transforms/image/crop.hpp>
 #include <penstock/transforms/image/cutmix.hpp>
 #include <penstock/transforms/image/flip.hpp>
+#include <penstock/transforms/image/letterbox.hpp>
 #include <penstock/transforms/image/mixup.hpp>
 #include <penstock/transforms/image/normalize.hpp>
 #include <penstock/transforms/image/normalize_stain.hpp>

@@ -157,9 +157,9 @@ inline ps::Stage encode_stage(std::string field, bool keeps = false, const std::
 }
 template <ps::ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
-ps::Stage image_stage(std::string field, S stage) {
+ps::Stage image_stage(ps::ImageFields fields, S stage) {
   return ps::detail::make_image_stage(
-      std::move(field), std::make_shared<const ps::detail::ImageStageOf<S>>(std::move(stage)), executor());
+      std::move(fields), std::make_shared<const ps::detail::ImageStageOf<S>>(std::move(stage)), executor());
 }
 
 /// Keeps a random box of a fixed size.

@@ -101,7 +101,8 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
       if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }
     if (!ended && rank.of == 1) deliver(batcher.end(), acted_now);
-    const bool masked = spec.policy == Policy::mask && !spec.maps.empty() && is_lost(spec, events, epoch);
+    const bool masked =
+        spec.policy == Policy::mask && !spec.maps.empty() && !batcher.dropped_good() && is_lost(spec, events, epoch);
     if (!ended && ((anything_bad && !anything_good && is_lost(spec)) || masked)) {
       events.push_back(lost_epoch(epoch));
       ended = spec.policy == Policy::drop;

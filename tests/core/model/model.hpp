@@ -34,6 +34,7 @@ enum class Kind {
   flat_map,
   vary,
   copy,
+  boxes,
   count
 };
 inline const char* name_of(Kind kind) {
@@ -57,7 +58,8 @@ inline const char* name_of(Kind kind) {
                                       "filter by a field",
                                       "flat_map",
                                       "map to a field of any length",
-                                      "copy_field"};
+                                      "copy_field",
+                                      "boxes on the image"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -72,6 +74,7 @@ struct Stage {
                           ///< vary: second dimension, 0 = none
   bool by_key = false;    ///< split
   bool drops = false;     ///< whole: "b" goes
+  bool follows = false;   ///< crop, flip, turn: the boxes follow the image
   std::vector<u64> list;  ///< select; weights, or classes, of a draw
   std::vector<double> shares;      ///< split
   std::string name;                ///< of a map
@@ -101,7 +104,7 @@ struct Collate {
   double value = 0;
 };
 
-/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3].
+/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3]. A stage may add imgbox: f32[?, 5].
 struct Spec {
   u64 records = 0, width = 1, seed = 0;
   std::map<u64, Fault> faults;  ///< of reading

@@ -106,6 +106,7 @@ void Batcher::begin(u64 epoch, Cursor at) {
   epoch_ = epoch;
   number_ = 0;
   open_.clear();
+  dropped_good_ = false;
   begin_ = after_ = at;
 }
 
@@ -140,6 +141,7 @@ std::vector<Event> Batcher::cut(u64 rows) {
 
 std::vector<Event> Batcher::end() {
   if (!spec_.bucket.empty()) return window(true);
+  if (spec_.tail == Tail::drop) dropped_good_ = std::ranges::any_of(open_, is_good);
   if (open_.empty() || spec_.tail == Tail::drop) return {};
   return {batch(open_, rows_)};
 }
@@ -176,6 +178,7 @@ std::vector<Event> Batcher::window(bool last) {
   open_.clear();
   Draws draws(spec_.seed, 0x6275636b6574, {epoch_, begin_.position, begin_.child, 0});
   for (u64 i = batches.size(); i > 1; --i) std::swap(batches[i - 1], batches[draws.below(i)]);
+  if (last && spec_.tail == Tail::drop) dropped_good_ = std::ranges::any_of(rest, is_good);
   if (last && !rest.empty() && spec_.tail != Tail::drop) batches.push_back(std::move(rest));
   begin_ = after_;
   std::vector<Event> out;

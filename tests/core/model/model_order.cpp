@@ -114,14 +114,16 @@ double edge(const Stage& s, u64 part) {
 
 // Each stage's key hashes its name and how many of that name stand before it.
 std::vector<Keyed> keyed(const Spec& spec) {
-  std::map<std::string, u64> before;
+  std::map<std::string, u64> before, in_second;
   std::vector<Keyed> out;
   for (const Stage& s : spec.stages) {
     // A part counts its own stages, and the whole begins again.
     if (out.size() == spec.in_parts) before.clear();
+    const bool second = out.size() < spec.in_parts && spec.join == Join::zip && of_second_part(s);
     std::string name = s.name.empty() ? name_of(s.kind) : s.name;
     if (s.kind == Kind::split && s.by_key) name = "select";
-    out.push_back({&s, hash(name, before[name]++), out.size() < spec.in_parts});
+    u64& of_name = (second ? in_second : before)[name];
+    out.push_back({&s, hash(name, of_name++), out.size() < spec.in_parts});
   }
   return out;
 }

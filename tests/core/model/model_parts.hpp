@@ -112,6 +112,8 @@ class Batcher {
   std::vector<Event> cut(u64 rows);
   /// What is left.
   std::vector<Event> end();
+  /// Whether `end` left out a good sample because it filled no batch.
+  bool dropped_good() const { return dropped_good_; }
   /// Number of the next batch in its epoch.
   u64 number() const { return number_; }
 
@@ -122,6 +124,7 @@ class Batcher {
     bool masked;
     Place place;
   };
+  static bool is_good(const Survivor& s) { return !s.masked; }
   Event batch(const std::vector<Survivor>& rows, u64 padded_to);
   std::vector<Event> window(bool last);
   u64 length(const Survivor& s) const;
@@ -130,6 +133,7 @@ class Batcher {
   Row zeros_;
   u64 rows_, window_, epoch_ = 0, number_ = 0;
   std::vector<Survivor> open_;
+  bool dropped_good_ = false;
   Cursor begin_, after_;
 };
 /// Rows [first, last) of `rows` that a rank has: dealt out one by one, then laid side by side.

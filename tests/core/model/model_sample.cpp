@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One sample through its stages, and what the policy makes of it.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -46,8 +47,36 @@ Failure failure(Fault fault, std::string stage, u64 index) {
 
 namespace {
 
-void image(const Stage& s, Value& v, Draws draws, u64 index, const std::string& of_part) {
+// Moves each corner by `moved(x, y)`, and clips boxes to an image of this size. Each number is rounded once.
+void follow(Value& boxes, u64 height, u64 width, auto moved) {
+  const auto number = [&](u64 i) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(boxes.n[i])));
+  };
+  const auto set = [&](u64 i, double value) { boxes.n[i] = std::bit_cast<std::uint32_t>(static_cast<float>(value)); };
+  for (u64 i = 0; i < boxes.n.size(); i += 5) {
+    auto [x0, y0] = moved(number(i), number(i + 1));
+    auto [x1, y1] = moved(number(i + 2), number(i + 3));
+    if (x1 < x0) std::swap(x0, x1);
+    if (y1 < y0) std::swap(y0, y1);
+    const auto cut = [](double at, u64 most) {
+      return at < 0 ? 0.0 : at > static_cast<double>(most) ? static_cast<double>(most) : at;
+    };
+    const double left = cut(x0, width), right = cut(x1, width), top = cut(y0, height), bottom = cut(y1, height);
+    const double before = (x1 - x0) * (y1 - y0);
+    const double share = before > 0 ? number(i + 4) * ((right - left) * (bottom - top) / before)
+                         : left == x0 && right == x1 && top == y0 && bottom == y1 ? number(i + 4)
+                                                                                  : 0;
+    set(i, left), set(i + 1, top), set(i + 2, right), set(i + 3, bottom), set(i + 4, share);
+  }
+}
+
+void image(const Stage& s, Value& v, Value* boxes, Draws draws, u64 index, const std::string& of_part) {
   const u64 h = v.shape[0], w = v.shape[1];
+  const double high = static_cast<double>(h), wide = static_cast<double>(w);
+  using Point = std::pair<double, double>;
+  const auto boxes_follow = [&](auto moved) {
+    if (boxes != nullptr) follow(*boxes, v.shape[0], v.shape[1], moved);
+  };
   const auto rebuild = [&](u64 height, u64 width, auto from) {  // from(y, x) names the old pixel
     std::vector<u64> out;
     for (u64 y = 0; y < height; ++y)
@@ -61,16 +90,28 @@ void image(const Stage& s, Value& v, Draws draws, u64 index, const std::string& 
   using At = std::pair<u64, u64>;
   if (s.kind == Kind::crop) {
     if (h < s.n || w < s.m)
-      throw Failure{"unsupported", "random_crop(" + s.field + ")" + of_part, "the image is too small", index, false};
+      throw Failure{"unsupported", "random_crop(" + s.field + (boxes != nullptr ? ", imgbox)" : ")") + of_part,
+                    "the image is too small", index, false};
     const u64 top = draws.below(h - s.n + 1), left = draws.below(w - s.m + 1);
     rebuild(s.n, s.m, [&](u64 y, u64 x) { return At{top + y, left + x}; });
+    boxes_follow([&](double x, double y) {
+      return Point{x - static_cast<double>(left), y - static_cast<double>(top)};
+    });
   } else if (s.kind == Kind::flip) {
-    if (draws.uniform() < 0.5) rebuild(h, w, [&](u64 y, u64 x) { return At{y, w - 1 - x}; });
+    const bool flips = draws.uniform() < 0.5;
+    if (flips) rebuild(h, w, [&](u64 y, u64 x) { return At{y, w - 1 - x}; });
+    boxes_follow([&](double x, double y) { return Point{flips ? wide - x : x, y}; });
   } else {
     const u64 quarters = draws.below(4);
     if (quarters == 1) rebuild(w, h, [&](u64 y, u64 x) { return At{x, w - 1 - y}; });
     if (quarters == 2) rebuild(h, w, [&](u64 y, u64 x) { return At{h - 1 - y, w - 1 - x}; });
     if (quarters == 3) rebuild(w, h, [&](u64 y, u64 x) { return At{h - 1 - x, y}; });
+    boxes_follow([&](double x, double y) {
+      return quarters == 1   ? Point{y, wide - x}
+             : quarters == 2 ? Point{wide - x, high - y}
+             : quarters == 3 ? Point{high - y, x}
+                             : Point{x, y};
+    });
   }
 }
 
@@ -97,7 +138,8 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
   const PartRecord at_part = keyed.in_part ? part_record(spec, index, of_second_part(s)) : PartRecord{0, index};
   const std::string of_part = keyed.in_part ? " of part " + std::to_string(at_part.part) : "";
   const std::string label =
-      (s.field.empty() || s.kind == Kind::whole ? s.name : s.name + "(" + s.field + ")") + of_part;
+      (s.field.empty() || s.kind == Kind::whole || s.kind == Kind::boxes ? s.name : s.name + "(" + s.field + ")") +
+      of_part;
   if (const auto fault = s.faults.find(index); fault != s.faults.end()) throw failure(fault->second, label, index);
   Draws draws(keyed.in_part ? hash(spec.seed, hash(0, at_part.part + 1)) : spec.seed, keyed.key, place);
   switch (s.kind) {
@@ -149,8 +191,19 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       put(sample, copy);
       break;
     }
+    case Kind::boxes: {
+      Value out{s.out, {draws.below(4), 5}, {}, {}, 4};
+      for (u64 i = 0; i < out.shape[0]; ++i) {
+        const u64 x = draws.below(4), y = draws.below(4), right = x + draws.below(6), bottom = y + 1 + draws.below(5);
+        for (const u64 number : {x, y, right, bottom, u64{1}})
+          out.n.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+      }
+      put(sample, out);
+      break;
+    }
     default:
-      if (s.kind >= Kind::crop && s.kind <= Kind::turn) image(s, at(sample, s.field), draws, index, of_part);
+      if (s.kind >= Kind::crop && s.kind <= Kind::turn)
+        image(s, at(sample, s.field), s.follows ? &at(sample, "imgbox") : nullptr, draws, index, of_part);
   }
 }
 

@@ -245,6 +245,28 @@ struct Vary {
   }
 };
 
+struct AddBoxes {
+  model::Stage stage;
+  ps::Schema schema(const ps::Schema& in) const { return in.with({stage.out, ps::DType::f32, {ps::dynamic, 5}}); }
+  std::string name() const { return stage.name; }
+  void operator()(ps::Sample& sample, ps::Context& context) const {
+    check(stage.faults, context.index());
+    ps::Rng& rng = context.rng();
+    const auto boxes = sample.emplace<float, 2>(stage.out, {static_cast<std::int64_t>(rng.below(4)), 5});
+    for (std::int64_t i = 0; i < boxes.extent(0); ++i) {
+      const u64 x = rng.below(4), y = rng.below(4), right = x + rng.below(6), bottom = y + 1 + rng.below(5);
+      std::int64_t column = 0;
+      for (const u64 number : {x, y, right, bottom, u64{1}}) boxes(i, column++) = static_cast<float>(number);
+    }
+  }
+};
+
+// The fields of an image stage.
+ps::ImageFields images_of(const model::Stage& s) {
+  if (s.follows) return {s.field, ps::boxes("imgbox")};
+  return s.field;
+}
+
 struct Whole {
   model::Stage stage;
   ps::Schema schema(const ps::Schema& in) const {
@@ -336,12 +358,14 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
       return p | Vary{s};
     case select_fields:
       return p | ps::select_fields(s.names);
+    case boxes:
+      return p | AddBoxes{s};
     case crop:
-      return p | fake::image_stage(s.field, fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
+      return p | fake::image_stage(images_of(s), fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
     case flip:
-      return p | fake::image_stage(s.field, fake::RandomFlip{});
+      return p | fake::image_stage(images_of(s), fake::RandomFlip{});
     case turn:
-      return p | fake::image_stage(s.field, fake::RandomTurn{});
+      return p | fake::image_stage(images_of(s), fake::RandomTurn{});
     case copy:
       return p | ps::copy_field(s.field, s.out);
     case count:
@@ -362,6 +386,7 @@ std::vector<bool> after_batch(const model::Spec& spec) {
   for (std::size_t i = spec.stages.size(); i-- > spec.in_parts;) {
     const model::Stage& s = spec.stages[i];
     if (s.kind == crop) return after;
+    if (s.follows) break;  // boxes follow before batch
     const auto drops = [&s](const char* field) { return std::ranges::find(s.names, field) == s.names.end(); };
     if (s.kind == flat_map || s.kind == copy || (s.kind == select_fields && drops("img"))) break;
     copy_dropped = copy_dropped || (s.kind == select_fields && drops("img2"));

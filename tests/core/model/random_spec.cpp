@@ -90,8 +90,8 @@ class Builder {
   }
 
   void add_in_parts() {
-    static constexpr Kind kinds[] = {Kind::in_place, Kind::new_field, Kind::whole, Kind::crop,
-                                     Kind::flip,     Kind::turn,      Kind::vary,  Kind::copy};
+    static constexpr Kind kinds[] = {Kind::in_place, Kind::new_field, Kind::whole, Kind::crop, Kind::flip,
+                                     Kind::turn,     Kind::vary,      Kind::copy,  Kind::boxes};
     const u64 stages = 1 + dice_.below(3);
     for (u64 i = 0; i < stages; ++i) add(kinds[dice_.below(std::size(kinds))]);
     spec_.in_parts = spec_.stages.size();
@@ -263,6 +263,16 @@ class Builder {
         fields_.push_back(s.out);
         break;
       }
+      case Kind::boxes: {
+        if (!has("img") || has("imgbox")) return;
+        Stage& s = push(kind);
+        s.name = some_name();
+        s.field = "img";
+        s.out = "imgbox";
+        fields_.push_back(s.out);
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        break;
+      }
       case Kind::count:
         break;
     }
@@ -270,17 +280,21 @@ class Builder {
     for (Stage& s : spec_.stages)
       if ((s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) && s.field.empty())
         s.field = s.kind == Kind::flip && has("img2") && dice_.chance(50) ? "img2" : "img";
+    if (kind >= Kind::crop && kind <= Kind::turn && has("imgbox") && !spec_.stages.empty() &&
+        spec_.stages.back().kind == kind && spec_.stages.back().field == "img")
+      spec_.stages.back().follows = dice_.chance(70);
   }
   // What varies must be said; what does not may be.
   void collate() {
     for (const std::string& field : fields_) {
-      const bool image = field == "img" && !cropped_, varies = field[0] == 'v';
+      const bool image = field == "img" && !cropped_, varies = field[0] == 'v' || field == "imgbox";
       if (!image && !varies && !(dice_.chance(8) && (field == "a" || field[0] == 'f'))) continue;
       Collate& c = spec_.collates[field];
       c.pads = !image && dice_.chance(60);
       if (!c.pads) continue;
       if (dice_.chance(50)) c.to = varies && faulty_ && dice_.chance(50) ? 5 + dice_.below(3) : 8 + dice_.below(3);
-      if (dice_.chance(60)) c.value = field[0] == 'f' ? -1.5 : static_cast<double>(dice_.below(1000));
+      if (dice_.chance(60) && field != "imgbox")
+        c.value = field[0] == 'f' ? -1.5 : static_cast<double>(dice_.below(1000));
     }
   }
   void bound() {
@@ -347,6 +361,7 @@ std::string describe(const Spec& spec) {
         " " + std::to_string(s.n) + "," + std::to_string(s.m) + (s.by_key ? ",key" : "") + (s.drops ? ",drops b" : "");
     for (const std::string& n : s.names) out += " " + n;
     if (!s.list.empty()) out += " [" + std::to_string(s.list.size()) + "]";
+    if (s.follows) out += " with boxes";
     if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
   }
   for (const BatchMap& map : spec.maps)

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes, points and masks that follow an image, against images in which every pixel is its own number.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/penstock.hpp>
+#include <penstock/transforms/image.hpp>
+
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+#include "transforms/image/both_sides.hpp"
+
+namespace PENSTOCK_TEST_FILE {
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+constexpr std::int32_t high = 67, wide = 91;
+
+// Images of 16 bits whose pixels are numbered from 1 on, with points, boxes and masks; sometimes none. One point and
+// one box are single pixels, and masks are their boxes.
+struct Numbered {
+  std::uint64_t size() const { return 48; }
+  Schema schema() const {
+    return {{"image", DType::u16, {dynamic, dynamic, 1}},
+            {"points", DType::f32, {dynamic, 3}},
+            {"boxes", DType::f32, {dynamic, 5}},
+            {"masks", DType::u8, {dynamic, dynamic, dynamic}}};
+  }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    const auto image = out.emplace<std::uint16_t, 3>("image", {high, wide, 1});
+    for (std::int32_t y = 0; y < high; ++y)
+      for (std::int32_t x = 0; x < wide; ++x) image(y, x, 0) = static_cast<std::uint16_t>(1 + y * wide + x);
+    const auto n = static_cast<std::int64_t>(i % 5);
+    const auto points = out.emplace<float, 2>("points", {n, 3});
+    const auto boxes = out.emplace<float, 2>("boxes", {n, 5});
+    const auto masks = out.emplace<std::uint8_t, 3>("masks", {n, high, wide});
+    std::fill_n(masks.data(), masks.size(), std::uint8_t{0});
+    Rng rng(9, 9, {0, i});
+    for (std::int64_t k = 0; k < n; ++k) {
+      const auto below = [&](std::int32_t most) {
+        return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(most)));
+      };
+      points(k, 0) = static_cast<float>(below(wide)) + 0.5f, points(k, 1) = static_cast<float>(below(high)) + 0.5f;
+      points(k, 2) = static_cast<float>(1 + below(2));
+      const std::int32_t x = below(wide), y = below(high);
+      const std::int32_t w = k == 0 ? 1 : 1 + below(wide - x), h = k == 0 ? 1 : 1 + below(high - y);
+      const std::int32_t box[] = {x, y, x + w, y + h, 1};
+      for (std::int64_t c = 0; c < 5; ++c) boxes(k, c) = static_cast<float>(box[c]);
+      for (std::int32_t row = y; row < y + h; ++row)
+        for (std::int32_t column = x; column < x + w; ++column) masks(k, row, column) = 1;
+    }
+  }
+};
+
+float number(const OwnedSample& sample, const char* field, std::int64_t row, std::int64_t column) {
+  const TensorView t = sample[field];
+  float value = 0;
+  std::memcpy(&value, t.data + (row * t.shape[1] + column) * 4, 4);
+  return value;
+}
+
+// Where pixels of the original image are in the result.
+struct Pixels2 {
+  explicit Pixels2(const OwnedSample& sample) : image(sample["image"]), masks(sample["masks"]) {}
+  std::int64_t height() const { return image.shape[0]; }
+  std::int64_t width() const { return image.shape[1]; }
+  // The number of the original pixel; -1: padding.
+  std::int32_t at(std::int64_t y, std::int64_t x) const {
+    std::uint16_t value = 0;
+    std::memcpy(&value, image.data + 2 * (y * width() + x), 2);
+    return static_cast<std::int32_t>(value) - 1;
+  }
+  int mask(std::int64_t k, std::int64_t y, std::int64_t x) const {
+    return std::to_integer<int>(masks.data[(k * height() + y) * width() + x]);
+  }
+  TensorView image, masks;
+};
+
+// The fields of all stages. The image is named as labels, so it is resampled by nearest, with the same pixels as masks.
+ImageFields fields() { return {mask("image"), points("points"), boxes("boxes"), instance_masks("masks")}; }
+
+// Compares a sample with the original one, pixel by pixel. `scale`: pixels of the result per pixel of the original in
+// each direction; 0: no whole number. `resizes`: each may move what a pixel shows by a pixel.
+void check_sample(const OwnedSample& before, const OwnedSample& after, std::int64_t scale, int resizes) {
+  const Pixels2 pixels(after);
+  const std::int64_t n = before["boxes"].shape[0];
+  REQUIRE(after["boxes"].shape == before["boxes"].shape);
+  REQUIRE(after["points"].shape == before["points"].shape);
+  REQUIRE(after["masks"].shape == Shape({n, pixels.height(), pixels.width()}));
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto in = [&](std::int64_t column) { return number(before, "boxes", k, column); };
+    const auto out = [&](std::int64_t column) { return number(after, "boxes", k, column); };
+    std::int64_t left = 1 << 20, top = 1 << 20, right = -1, bottom = -1, count = 0, wrong = 0;
+    for (std::int64_t y = 0; y < pixels.height(); ++y)
+      for (std::int64_t x = 0; x < pixels.width(); ++x) {
+        const std::int32_t pixel = pixels.at(y, x);
+        const float px = static_cast<float>(pixel % wide), py = static_cast<float>(pixel / wide);
+        const bool inside = pixel >= 0 && px >= in(0) && px < in(2) && py >= in(1) && py < in(3);
+        wrong += inside != (pixels.mask(k, y, x) == 1);
+        if (!inside) continue;
+        ++count;
+        left = std::min(left, x), top = std::min(top, y), right = std::max(right, x + 1),
+        bottom = std::max(bottom, y + 1);
+      }
+    CHECK(wrong == 0);
+    if (scale != 0) {
+      const double area = static_cast<double>(in(2) - in(0)) * static_cast<double>(in(3) - in(1));
+      const double share = static_cast<double>(count) / static_cast<double>(scale * scale) / area;
+      CHECK(std::abs(share - static_cast<double>(out(4))) < 1e-5);
+      if (count > 0)
+        CHECK((out(0) == static_cast<float>(left) && out(1) == static_cast<float>(top) &&
+               out(2) == static_cast<float>(right) && out(3) == static_cast<float>(bottom)));
+    } else if (count > 0) {
+      // A pixel whose centre is in the box belongs to it, so the box's sides are less than a pixel away.
+      const auto most = static_cast<float>(resizes);
+      CHECK((std::abs(out(0) - static_cast<float>(left)) <= most &&
+             std::abs(out(1) - static_cast<float>(top)) <= most &&
+             std::abs(out(2) - static_cast<float>(right)) <= most &&
+             std::abs(out(3) - static_cast<float>(bottom)) <= most));
+      CHECK(out(4) > 0);
+    }
+    CHECK((out(0) >= 0 && out(1) >= 0 && out(2) <= static_cast<float>(pixels.width()) &&
+           out(3) <= static_cast<float>(pixels.height()) && out(0) <= out(2) && out(1) <= out(3)));
+
+    const float x = number(after, "points", k, 0), y = number(after, "points", k, 1),
+                seen = number(after, "points", k, 2), was = number(before, "points", k, 2);
+    const auto pixel = static_cast<std::int32_t>(number(before, "points", k, 1)) * wide +
+                       static_cast<std::int32_t>(number(before, "points", k, 0));
+    bool there = false;
+    for (std::int64_t py = 0; py < pixels.height(); ++py)
+      for (std::int64_t px = 0; px < pixels.width(); ++px) there = there || pixels.at(py, px) == pixel;
+    CHECK((seen == was || seen == 0));
+    if (scale == 1) CHECK(there == (seen != 0));
+    if (seen == 0) continue;
+    const bool within =
+        x >= 0 && y >= 0 && x < static_cast<float>(pixels.width()) && y < static_cast<float>(pixels.height());
+    CHECK(within);
+    if (!within) continue;
+    const std::int32_t found = pixels.at(static_cast<std::int64_t>(y), static_cast<std::int64_t>(x));
+    const std::int32_t most = scale != 0 ? 0 : resizes;
+    CHECK(
+        (found >= 0 && std::abs(found % wide - pixel % wide) <= most && std::abs(found / wide - pixel / wide) <= most));
+  }
+}
+
+struct Way {
+  const char* name;
+  std::int64_t scale;
+  Stages stages;
+  int resizes = 1;
+};
+
+std::vector<Way> ways() {
+  const ImageFields all = fields();
+  return {
+      {"crop", 1,
+       [=](const Pipeline& p) {
+         return p | crop(all, {5, 7, 40, 50});
+       }},
+      {"random_crop, flips, rot90", 1,
+       [=](const Pipeline& p) {
+         return p | random_crop(all, {40, 51}) | random_flip(all) | random_flip_vertical(all) | random_rot90(all);
+       }},
+      {"rot90, crop, rot90, flip", 1,
+       [=](const Pipeline& p) {
+         return p | random_rot90(all) | random_crop(all, {40, 41}) | random_rot90(all) | random_flip(all);
+       }},
+      {"padding, flip, crop", 1,
+       [=](const Pipeline& p) {
+         return p | random_crop(all, {67, 91}, {.padding = 20}) | random_flip(all) | random_crop(all, {50, 60});
+       }},
+      {"reflected padding", 0,
+       [=](const Pipeline& p) {
+         return p | random_crop(all, {67, 91}, {.padding = 0}) | center_crop(all, {60, 80});
+       }},
+      {"three times as large, crop, rot90", 3,
+       [=](const Pipeline& p) {
+         return p | random_flip(all) | resize(all, {3 * high, 3 * wide}) | crop(all, {33, 45, 120, 150}) |
+                random_rot90(all);
+       }},
+      {"random_resized_crop, flip", 0,
+       [=](const Pipeline& p) {
+         return p | random_resized_crop(all, {120, 110}) | random_flip(all);
+       }},
+      {"two resizes", 0,
+       [=](const Pipeline& p) {
+         return p | resize(all, {200, 180}) | random_rot90(all) | resize(all, {150, 260}) | random_flip(all);
+       },
+       2},
+      {"letterbox, turned", 0,
+       [=](const Pipeline& p) {
+         return p | random_rot90(all) | letterbox(all, {160, 170}, {.fill = {0}});
+       }},
+  };
+}
+
+bool same(const TensorView& a, const TensorView& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && (a.bytes() == 0 || std::memcmp(a.data, b.data, a.bytes()) == 0);
+}
+
+Pipeline in_batches(const Pipeline& p) {
+  return p | ragged("image") | ragged("points") | ragged("boxes") | ragged("masks") | batch(7);
+}
+
+// All rows of two epochs.
+std::vector<Bytes> rows_of(const Pipeline& p, unsigned threads, const State* from_state = nullptr) {
+  Loader loader(p, {.threads = threads});
+  if (from_state != nullptr) loader.resume(*from_state);
+  std::vector<Bytes> out;
+  for (std::uint64_t epochs = 0; epochs < 2;) {
+    const auto got = loader.next();
+    if (!got) {
+      ++epochs;
+      continue;
+    }
+    Bytes bytes;
+    for (const char* field : {"image", "points", "boxes", "masks"}) {
+      const RaggedRows rows = got->ragged(field);
+      for (std::uint64_t r = 0; r < got->size(); ++r) {
+        const TensorView row = rows[r];
+        bytes.insert(bytes.end(), row.data, row.data + row.bytes());
+      }
+    }
+    out.push_back(std::move(bytes));
+  }
+  return out;
+}
+
+std::string cause(const std::function<void()>& f) { return error_of(f).cause(); }
+
+}  // namespace
+
+TEST_CASE("points, boxes and masks are where the pixels are") {
+  for (const Way& way : ways()) {
+    INFO(way.name);
+    const Pipeline p = way.stages(from(Numbered{}) | seed(3));
+    for (std::uint64_t i = 0; i < Numbered{}.size(); ++i)
+      check_sample(read_sample(Numbered{}, i), p.at(i), way.scale, way.resizes);
+  }
+}
+
+TEST_CASE("followers have the same bits however stages are folded, at any number of threads, after a resume") {
+  for (const Way& way : ways()) {
+    INFO(way.name);
+    const Pipeline p = way.stages(from(Numbered{}) | shuffle({.seed = 4})), folded = in_batches(p),
+                   unfolded = in_batches(p | check({.fold = false}));
+    const std::vector<Bytes> expected = rows_of(folded, 1);
+    CHECK(rows_of(folded, 5) == expected);
+    CHECK(rows_of(unfolded, 2) == expected);
+    Loader loader(folded, {.threads = 2});
+    for (std::size_t done = 0; done < 3; ++done) {
+      const State state = loader.state();
+      const std::vector<Bytes> rest = rows_of(folded, 3, &state);
+      CHECK(std::equal(rest.begin(), rest.begin() + 4, expected.begin() + static_cast<std::ptrdiff_t>(done)));
+      (void)loader.next();
+    }
+  }
+}
+
+TEST_CASE("an image is the same with and without what follows it") {
+  for (const Way& way : ways()) {
+    const Pipeline p = way.stages(from(Numbered{}) | seed(3));
+    std::string text = p.plan();
+    CHECK(text.find("follows its image -> boxes: f32[?, 5]") != std::string::npos);
+  }
+  const Pipeline alone = from(Numbered{}) | seed(3) | random_crop("image", {40, 51}) | random_flip("image"),
+                 led = from(Numbered{}) | seed(3) | random_crop({"image", boxes("boxes")}, {40, 51}) |
+                       random_flip({"image", boxes("boxes")});
+  for (std::uint64_t i = 0; i < 9; ++i) CHECK(same(alone.at(i)["image"], led.at(i)["image"]));
+}
+
+TEST_CASE("boxes are the same whatever the image's type and filter") {
+  // The same boxes as those of Numbered, on pictures of 8 bits.
+  struct Pictures {
+    std::uint64_t size() const { return Numbered{}.size(); }
+    Schema schema() const { return {{"image", DType::u8, {dynamic, dynamic, 3}}, {"boxes", DType::f32, {dynamic, 5}}}; }
+    void read(std::uint64_t i, SampleBuilder& out) const {
+      const auto image = out.emplace<std::uint8_t, 3>("image", {high, wide, 3});
+      std::fill_n(image.data(), image.size(), static_cast<std::uint8_t>(i));
+      const OwnedSample numbered = read_sample(Numbered{}, i);
+      const TensorView boxes = numbered["boxes"];
+      std::memcpy(out.emplace<float, 2>("boxes", boxes.shape).data(), boxes.data, boxes.bytes());
+    }
+  };
+  const auto stages = [](const Pipeline& p, const ImageFields& all) {
+    return p | seed(3) | random_resized_crop(all, {130, 77}) | random_rot90(all) | letterbox(all, {90, 95}) |
+           random_crop(all, {80, 81}, {.padding = 9});
+  };
+  const Pipeline expected = stages(from(Numbered{}), {mask("image"), boxes("boxes")}),
+                 linear = stages(from(Pictures{}), {"image", boxes("boxes")}),
+                 nearest = stages(from(Pictures{}), {mask("image"), boxes("boxes")});
+  for (std::uint64_t i = 0; i < Numbered{}.size(); ++i) {
+    const OwnedSample sample = expected.at(i);
+    CHECK(same(linear.at(i)["boxes"], sample["boxes"]));
+    CHECK(same(nearest.at(i)["boxes"], sample["boxes"]));
+  }
+}
+
+TEST_CASE("crop_box is the part of the image that a stage's result shows") {
+  const ImageFields with_crop{mask("image"), crop_box("crop")};
+  const auto crop_of = [](const OwnedSample& s) {
+    std::vector<float> box(4);
+    std::memcpy(box.data(), s["crop"].data, 16);
+    return box;
+  };
+  const Pipeline fixed = from(Numbered{}) | crop(with_crop, {5, 7, 40, 50}) | flip_horizontal("image");
+  CHECK(fixed.schema().at("crop").shape == Shape{4});
+  CHECK(crop_of(fixed.at(0)) == std::vector<float>{7, 5, 57, 45});
+  // The pixels themselves say it.
+  const Pipeline drawn = from(Numbered{}) | seed(7) | random_rot90("image") |
+                         random_resized_crop(with_crop, {400, 380}) | random_flip("image");
+  const Pipeline turned = from(Numbered{}) | seed(7) | random_rot90("image");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const OwnedSample before = turned.at(i), after = drawn.at(i);
+    const std::vector<float> box = crop_of(after);
+    const Pixels2 pixels(after);
+    const auto first = pixels.at(0, 0), last = pixels.at(399, 379);
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;
+    const TensorView image = before["image"];
+    for (std::int64_t y = 0; y < image.shape[0]; ++y)
+      for (std::int64_t x = 0; x < image.shape[1]; ++x) {
+        std::uint16_t value = 0;
+        std::memcpy(&value, image.data + 2 * (y * image.shape[1] + x), 2);
+        if (value - 1 == first || value - 1 == last) found.emplace_back(x, y);
+      }
+    REQUIRE(found.size() == 2);
+    const auto [x0, x1] = std::minmax(found[0].first, found[1].first);
+    const auto [y0, y1] = std::minmax(found[0].second, found[1].second);
+    CHECK(box == std::vector<float>{static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1 + 1),
+                                    static_cast<float>(y1 + 1)});
+  }
+}
+
+TEST_CASE("letterbox keeps the aspect, and centres the picture") {
+  const Letterbox box({100, 200});
+  CHECK(box.inner({50, 100}) == Box{0, 0, 100, 200});
+  CHECK(box.inner({100, 100}) == Box{0, 50, 100, 100});
+  CHECK(box.inner({10, 100}) == Box{40, 0, 20, 200});
+  CHECK(box.inner({3, 100}) == Box{47, 0, 6, 200});
+  CHECK(box.inner({1, 100'000}) == Box{49, 0, 1, 200});
+  CHECK(box.inner({99, 200}) == Box{0, 0, 99, 200});
+  CHECK(box.inner({98, 200}) == Box{1, 0, 98, 200});
+  CHECK(cause([] { (void)letterbox("image", {0, 5}); }).find("at least 1") != std::string::npos);
+  CHECK(cause([] { (void)letterbox("image", {5, 5}, {.fill = {}}); }).find("1 to 4 values") != std::string::npos);
+  CHECK(cause([] { (void)letterbox("image", {5, 5}, {.fill = {70'000}}); }).find("no value") != std::string::npos);
+}
+
+TEST_CASE("followers that can't follow are refused, with what to do") {
+  const Pipeline p = from(Numbered{});
+  CHECK(cause([] {
+          (void)random_flip({boxes("boxes"), "image"});
+        }).find("an image must be before it") != std::string::npos);
+  CHECK(cause([] { (void)random_flip(boxes("boxes")); }).find("an image must be before it") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", boxes("points")}));
+        }).find("boxes are f32[..., 4]") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", points("boxes")}));
+        }).find("points are f32[..., 2]") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", boxes("masks")}));
+        }).find("boxes are f32[..., 4]") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", instance_masks("boxes")}));
+        }).find("u8[N, H, W]") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", crop_box("boxes")}));
+        }).find("give it another name") != std::string::npos);
+  struct Small {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {8, 8, 3}}, {"boxes", DType::f32, {2, 4}}}; }
+    void read(std::uint64_t, SampleBuilder&) const {}
+  };
+  CHECK(cause([&] {
+          (void)(from(Small{}) | batch(2) | random_flip({"image", boxes("boxes")}));
+        }).find("put the stage there") != std::string::npos);
+  struct Other {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {8, 8, 3}}, {"masks", DType::u8, {dynamic, 8, 9}}}; }
+    void read(std::uint64_t, SampleBuilder&) const {}
+  };
+  CHECK(cause([&] {
+          (void)(from(Other{}) | random_flip({"image", instance_masks("masks")}));
+        }).find("masks have the height and width of their image") != std::string::npos);
+}
+
+TEST_CASE("boxes are converted between all formats") {
+  struct One {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {50, 200, 3}}, {"boxes", DType::f32, {dynamic, 5}}}; }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 3>("image", {50, 200, 3});
+      const auto boxes = out.emplace<float, 2>("boxes", {2, 5});
+      const float values[2][5] = {{20, 5, 60, 25, 1}, {0, 0, 200, 50, 0.5f}};
+      for (std::int64_t k = 0; k < 2; ++k)
+        for (std::int64_t c = 0; c < 5; ++c) boxes(k, c) = values[k][c];
+    }
+  };
+  using Numbers = std::vector<float>;
+  const auto first = [](const Pipeline& p, std::int64_t columns) {
+    const OwnedSample sample = p.at(0);
+    REQUIRE(sample["boxes"].shape == Shape({2, columns}));
+    Numbers numbers;
+    for (std::int64_t c = 0; c < columns; ++c) numbers.push_back(number(sample, "boxes", 0, c));
+    return numbers;
+  };
+  using enum BoxFormat;
+  const std::pair<BoxFormat, Numbers> cases[] = {{xyxy, {20, 5, 60, 25, 1}},
+                                                 {xywh, {20, 5, 40, 20, 1}},
+                                                 {cxcywh, {40, 15, 40, 20, 1}},
+                                                 {xyxy_shares, {0.1f, 0.1f, 0.3f, 0.5f, 1}},
+                                                 {xywh_shares, {0.1f, 0.1f, 0.2f, 0.4f, 1}},
+                                                 {cxcywh_shares, {0.2f, 0.3f, 0.2f, 0.4f, 1}}};
+  const ImageFields led{"image", boxes("boxes")};
+  const Pipeline p = from(One{});
+  for (const auto& [to, expected] : cases) {
+    CHECK(first(p | convert_boxes(led, {.to = to}), 5) == expected);
+    if (to <= cxcywh) CHECK(first(p | convert_boxes("boxes", {.to = to}), 5) == expected);
+    for (const auto& [again, other] : cases) {
+      const Numbers numbers =
+          first(p | convert_boxes(led, {.to = to}) | convert_boxes(led, {.from = to, .to = again}), 5);
+      for (std::size_t c = 0; c < 5; ++c) CHECK(std::abs(numbers[c] - other[c]) < 1e-4f);
+    }
+  }
+  // Between other stages, at the size that the image has there.
+  CHECK(first(p | resize(led, {100, 100}) | convert_boxes(led, {.to = cxcywh_shares, .keeps_share = false}) |
+                  flip_horizontal("image"),
+              4) == Numbers{0.2f, 0.3f, 0.2f, 0.4f});
+  CHECK(first(p | convert_boxes("boxes", {.to = xywh, .keeps_share = false}), 4) == Numbers{20, 5, 40, 20});
+  CHECK(cause([] { (void)convert_boxes("boxes", {.to = xyxy_shares}); }).find("needs the image's size") !=
+        std::string::npos);
+  CHECK(cause([] {
+          (void)convert_boxes({"image", "boxes"}, {.to = xyxy_shares});
+        }).find("named as boxes") != std::string::npos);
+  CHECK((p | convert_boxes("boxes", {.to = xywh})).fingerprint() !=
+        (p | convert_boxes("boxes", {.to = cxcywh})).fingerprint());
+}
+
+}  // namespace PENSTOCK_TEST_FILE
