@@ -12,7 +12,7 @@ function(run result)
   set(${result} "${out}" PARENT_SCOPE)
 endfunction()
 
-set(expected jpeg_vs_raw jpeg_vs_raw_noisy jpeg_vs_raw_libjpeg jpeg_job_vs_libjpeg jpeg_vs_plain part_vs_plain two_views reordered_vs_direct staged_vs_direct map_batches_vs_none mixup_vs_by_hand jpeg_seekable_q90 jpeg_seekable_noisy jpeg_decode_vs_libjpeg jpeg_decode_noisy jpeg_decode_own_tables
+set(expected jpeg_vs_raw jpeg_vs_raw_noisy jpeg_vs_raw_libjpeg jpeg_job_vs_libjpeg jpeg_vs_plain part_vs_plain two_views reordered_vs_direct staged_vs_direct boxes_vs_none map_batches_vs_none mixup_vs_by_hand jpeg_seekable_q90 jpeg_seekable_noisy jpeg_decode_vs_libjpeg jpeg_decode_noisy jpeg_decode_own_tables
   jpeg_scaled jpeg_scaled_random png_photo png_tile png_mask png_encode png_encode_mask tiff_strips tiff_tiles webp
   threads_1_to_2 empty_ns tiny_threads records_vs_memcpy lmdb_view lmdb_copy lmdb_cold_20k lmdb_cold_110k webdataset_vs_lmdb csv_vs_from_chars json_lines_vs_parse
   hdf5_gzip_vs_raw hdf5_gzip_vs_h5dread hdf5_contiguous hdf5_block_shuffle hdf5_open_262144

@@ -24,6 +24,7 @@ Row part_vs_plain(const RowSpec& spec, const Settings& settings);
 Row two_views(const RowSpec& spec, const Settings& settings);
 Row reordered_vs_direct(const RowSpec& spec, const Settings& settings);
 Row staged_vs_direct(const RowSpec& spec, const Settings& settings);
+Row boxes_vs_none(const RowSpec& spec, const Settings& settings);
 Row map_batches_vs_none(const RowSpec& spec, const Settings& settings);
 Row mixup_vs_by_hand(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_q90(const RowSpec& spec, const Settings& settings);

@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include "transforms/image/both_sides.hpp"
+#include "transforms/image/torchvision_boxes.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -236,7 +237,7 @@ std::string cause(const std::function<void()>& f) { return error_of(f).cause(); 
 
 }  // namespace
 
-TEST_CASE("points, boxes and masks are where the pixels are") {
+TEST_CASE("points and boxes and masks are where the pixels are") {
   for (const Way& way : ways()) {
     INFO(way.name);
     const Pipeline p = way.stages(from(Numbered{}) | seed(3));
@@ -302,6 +303,59 @@ TEST_CASE("boxes are the same whatever the image's type and filter") {
   }
 }
 
+TEST_CASE("boxes and points are where torchvision has them") {
+  struct Boxes {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const {
+      return {{"image", DType::u8, {high, wide, 3}}, {"boxes", DType::f32, {12, 5}}, {"points", DType::f32, {12, 3}}};
+    }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      const auto image = out.emplace<std::uint8_t, 3>("image", {high, wide, 3});
+      std::fill_n(image.data(), image.size(), std::uint8_t{9});
+      const auto boxes = out.emplace<float, 2>("boxes", {12, 5}), points = out.emplace<float, 2>("points", {12, 3});
+      for (std::int64_t k = 0; k < 12; ++k) {
+        const auto row = static_cast<std::size_t>(k);
+        for (std::int64_t c = 0; c < 4; ++c) boxes(k, c) = torchvision::boxes_before[row][static_cast<std::size_t>(c)];
+        for (std::int64_t c = 0; c < 2; ++c)
+          points(k, c) = torchvision::points_before[row][static_cast<std::size_t>(c)];
+        boxes(k, 4) = points(k, 2) = 1;
+      }
+    }
+  };
+  const ImageFields all{"image", boxes("boxes"), points("points")};
+  const std::pair<std::string, Stage> stages[] = {
+      {"crop", crop(all, {9, 13, 40, 50})},  {"center_crop", center_crop(all, {41, 60})},
+      {"resize", resize(all, {150, 333})},   {"flip_horizontal", flip_horizontal(all)},
+      {"flip_vertical", flip_vertical(all)}, {"letterbox", letterbox(all, {128, 256})},
+  };
+  std::size_t compared = 0;
+  const auto check = [&](const torchvision::Expected& expected, const OwnedSample& got) {
+    for (std::int64_t k = 0; k < 12; ++k) {
+      const auto row = static_cast<std::size_t>(k);
+      for (std::int64_t c = 0; c < 4 && number(got, "boxes", k, 4) > 0; ++c, ++compared)
+        CHECK(number(got, "boxes", k, c) == Approx(expected.boxes[row][static_cast<std::size_t>(c)]).margin(1e-3));
+      for (std::int64_t c = 0; c < 2 && number(got, "points", k, 2) > 0; ++c, ++compared)
+        CHECK(number(got, "points", k, c) == Approx(expected.points[row][static_cast<std::size_t>(c)]).margin(1e-3));
+    }
+  };
+  const Pipeline p = from(Boxes{});
+  for (const torchvision::Expected& expected : torchvision::expected) {
+    INFO(expected.stage);
+    const auto stage = std::ranges::find(stages, expected.stage, &std::pair<std::string, Stage>::first);
+    check(expected, stage != std::end(stages) ? (p | stage->second).at(0)
+                                              : (p | crop(all, {9, 13, 40, 50}) | resize(all, {64, 128})).at(0));
+  }
+  CHECK(compared > 350);
+  for (const torchvision::Format& format : torchvision::formats) {
+    const BoxFormat to = format.name == std::string("xywh") ? BoxFormat::xywh : BoxFormat::cxcywh;
+    const OwnedSample got = (p | convert_boxes("boxes", {.to = to})).at(0);
+    for (std::int64_t k = 0; k < 12; ++k)
+      for (std::int64_t c = 0; c < 4; ++c)
+        CHECK(number(got, "boxes", k, c) ==
+              Approx(format.boxes[static_cast<std::size_t>(k)][static_cast<std::size_t>(c)]).margin(1e-4));
+  }
+}
+
 TEST_CASE("crop_box is the part of the image that a stage's result shows") {
   const ImageFields with_crop{mask("image"), crop_box("crop")};
   const auto crop_of = [](const OwnedSample& s) {
@@ -335,6 +389,47 @@ TEST_CASE("crop_box is the part of the image that a stage's result shows") {
     CHECK(box == std::vector<float>{static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1 + 1),
                                     static_cast<float>(y1 + 1)});
   }
+}
+
+TEST_CASE("an ImageOp tells where points are, and which part of the source it shows") {
+  ImageOp op({100, 200, 3});
+  op.crop({10, 20, 50, 80});
+  op.flip_horizontal();
+  op.resize({100, 320});
+  op.crop({0, 40, 100, 200});
+  op.pad({.top = 1, .left = 2, .bottom = 3, .right = 4});
+  op.rot90(1);
+  // The corner (20, 10) of the crop is at its right edge, 320, after the flip; 280 from the second crop; 282 with the
+  // margin. A quarter turn counter-clockwise: x is the old y, and y is the width less the old x.
+  const ImagePoint at = op.moved({20, 10});
+  CHECK(at.x == 1);
+  CHECK(at.y == 206 - 282);
+  CHECK(op.shape().size() == Size{206, 104});
+  CHECK(op.shown() == Box{4, 1, 200, 100});
+  const auto [first, last] = op.seen();
+  CHECK(first.x == 20 + 80 - 60);
+  CHECK(last.x == 20 + 80 - 10);
+  CHECK(first.y == 10);
+  CHECK(last.y == 60);
+}
+
+TEST_CASE("a point on an edge is visible on the first pixel's edge, and not on the last one's") {
+  struct Corners {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {8, 9, 1}}, {"points", DType::f32, {4, 3}}}; }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 3>("image", {8, 9, 1});
+      const auto at = out.emplace<float, 2>("points", {4, 3});
+      const float values[4][3] = {{2, 3, 2}, {6, 3, 2}, {2, 7, 1}, {5.5f, 6.5f, 0}};
+      for (std::int64_t k = 0; k < 4; ++k)
+        for (std::int64_t c = 0; c < 3; ++c) at(k, c) = values[k][c];
+    }
+  };
+  const OwnedSample sample = (from(Corners{}) | crop({"image", points("points")}, {3, 2, 4, 4})).at(0);
+  const std::vector<std::vector<float>> expected{{0, 0, 2}, {4, 0, 0}, {0, 4, 0}, {3.5f, 3.5f, 0}};
+  for (std::int64_t k = 0; k < 4; ++k)
+    for (std::int64_t c = 0; c < 3; ++c)
+      CHECK(number(sample, "points", k, c) == expected[static_cast<std::size_t>(k)][static_cast<std::size_t>(c)]);
 }
 
 TEST_CASE("letterbox keeps the aspect, and centres the picture") {

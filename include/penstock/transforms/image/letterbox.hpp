@@ -20,7 +20,7 @@ struct LetterboxOptions {
 class PENSTOCK_API Letterbox {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) if a side is empty, or an option has a value that is none of an image's.
+  /// @throws Error(invalid_argument) if a side is empty, or an option has a value that no image has.
   explicit Letterbox(Size size, LetterboxOptions options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;

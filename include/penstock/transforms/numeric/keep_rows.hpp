@@ -37,8 +37,8 @@ class PENSTOCK_API KeepRows {
   };
   /// @throws Error(invalid_argument) if `fields` is empty or names a field twice.
   KeepRows(std::vector<std::string> fields, Predicate predicate, KeepRowsOptions options = {});
-  /// @throws Error(schema_mismatch) if a field is missing or a scalar, fields have different fixed numbers of rows, or
-  /// the first field's rows have another dtype or rank than the predicate takes.
+  /// @throws Error(schema_mismatch) if a field is missing or a scalar, or fields have different fixed numbers of rows.
+  /// Also if the predicate does not take the dtype or the rank of the first field's rows.
   Schema schema(const Schema& in) const;
   /// @throws Error(unsupported) if the fields of a record have different numbers of rows.
   void operator()(Sample& sample, Context& context) const;
