@@ -71,34 +71,34 @@ std::size_t columns_of(const Shape& shape) { return static_cast<std::size_t>(sha
 }  // namespace
 
 void FollowStep::move_rows(ChainRun& run) const {
-  std::vector<ImageOp>& ops = run.images.follow_ops;
-  ops.clear();
-  for (const FoldStage& stage : stages) {
-    run.at = &stage.label;
-    ops.push_back(op_of(stage, run.images.shared_draws[stage.shared]));
-  }
-  run.at = &label;
-  const std::byte* const values = run.value(slot);
   const Shape before = run.cells[slot].shape;
   const std::size_t columns_before = columns_of(before), columns = columns_of(result.shape),
                     rows = before.elements() / columns_before;
-  std::vector<std::int64_t> dims(before.dims().begin(), before.dims().end());
-  dims.back() = static_cast<std::int64_t>(columns);
-  std::byte* to = run.make(slot, Shape(std::span<const std::int64_t>(dims)));
-  for (std::size_t i = 0; i < rows; ++i) {
-    float row[max_columns] = {};
-    std::memcpy(row, values + i * columns_before * sizeof(float), columns_before * sizeof(float));
-    for (std::size_t s = 0; s < ops.size(); ++s) {
-      if (const BoxConversion* const conversion = stages[s].model->box_conversion()) {
-        convert_box(*conversion, ops[s].source.size(), row);
-      } else {
-        const ShownPart shown(ops[s]);
-        kind_ == Kind::points ? move_point(ops[s], shown, row, columns_before)
-                              : move_box(ops[s], shown, row, columns_before);
-      }
-    }
-    std::memcpy(to + i * columns * sizeof(float), row, columns * sizeof(float));
+  Shape after = before;
+  after[after.rank() - 1] = static_cast<std::int64_t>(columns);
+  const std::byte* const values = run.value(slot);
+  std::byte* const to = run.make(slot, after);
+  const ScratchArena::Mark mark = run.arena.mark();
+  auto* const numbers = reinterpret_cast<float*>(run.arena.allocate(rows * max_columns * sizeof(float)));
+  for (std::size_t i = 0; i < rows; ++i)
+    std::memcpy(numbers + i * max_columns, values + i * columns_before * sizeof(float), columns_before * sizeof(float));
+  for (const FoldStage& stage : stages) {
+    run.at = &stage.label;
+    const ImageOp op = op_of(stage, run.images.shared_draws[stage.shared]);
+    const ShownPart shown(op);
+    const BoxConversion* const conversion = stage.model->box_conversion();
+    for (float* row = numbers; row != numbers + rows * max_columns; row += max_columns)
+      if (conversion != nullptr)
+        convert_box(*conversion, op.source.size(), row);
+      else if (kind_ == Kind::points)
+        move_point(op, shown, row, columns_before);
+      else
+        move_box(op, shown, row, columns_before);
   }
+  run.at = &label;
+  for (std::size_t i = 0; i < rows; ++i)
+    std::memcpy(to + i * columns * sizeof(float), numbers + i * max_columns, columns * sizeof(float));
+  run.arena.rewind(mark);
 }
 
 void FollowStep::note_crop(ChainRun& run) const {
