@@ -24,7 +24,7 @@ POINTS = torch.stack([BOXES[:, 0] + 0.25, BOXES[:, 3] - 0.5], 1)
 
 STAGES = {
     "crop": lambda b: f.crop(b, 9, 13, 40, 50),
-    "center_crop": lambda b: f.center_crop(b, [41, 60]),
+    "center_crop": lambda b: f.center_crop(b, [41, 61]),
     "resize": lambda b: f.resize(b, [150, 333], antialias=True),
     "flip_horizontal": f.horizontal_flip,
     "flip_vertical": f.vertical_flip,
