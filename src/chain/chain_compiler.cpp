@@ -109,6 +109,7 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
     folded.label = stage.label;
     folded.filter = field.filter;
     folded.shared = program_.shared_draws;
+    folded.mirrored = field.mirrored;
     if (fields.size() > 1) folded.draw = &field == &first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
     std::size_t at = last_image(field, executor);
     if (folded.draw == FoldStage::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);

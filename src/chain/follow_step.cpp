@@ -65,6 +65,18 @@ void move_box(const ImageOp& op, const ShownPart& shown, float* box, std::size_t
     box[4] = 0;
 }
 
+// Returns whether left and right are exchanged in the result, apart from turns.
+bool mirrors(const ImageOp& op) { return (op.mirror_x != op.mirror_y) != ((op.flip_x != op.flip_y) != op.transpose); }
+
+// Exchanges the rows of each pair in each instance of `points` rows.
+void exchange(const std::vector<MirroredPair>& pairs, float* rows, std::size_t count, std::size_t points) {
+  for (std::size_t instance = 0; instance + points <= count; instance += points)
+    for (const auto& [first, second] : pairs) {
+      float* const begin = rows + (instance + first) * max_columns;
+      std::swap_ranges(begin, begin + max_columns, rows + (instance + second) * max_columns);
+    }
+}
+
 // Returns how many numbers a row has.
 std::size_t columns_of(const Shape& shape) { return static_cast<std::size_t>(shape[shape.rank() - 1]); }
 
@@ -94,6 +106,8 @@ void FollowStep::move_rows(ChainRun& run) const {
         move_point(op, shown, row, columns_before);
       else
         move_box(op, shown, row, columns_before);
+    if (!stage.mirrored.empty() && mirrors(op))
+      exchange(stage.mirrored, numbers, rows, static_cast<std::size_t>(before[before.rank() - 2]));
   }
   run.at = &label;
   for (std::size_t i = 0; i < rows; ++i)

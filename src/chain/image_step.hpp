@@ -28,7 +28,8 @@ struct FoldStage {
   std::uint64_t key;
   std::string label;
   Filter filter = Filter::linear;
-  std::size_t shared = 0;  ///< number of the shared draw that the stage leads or follows
+  std::size_t shared = 0;                   ///< number of the shared draw that the stage leads or follows
+  std::vector<MirroredPair> mirrored = {};  ///< points that a mirrored image exchanges
 };
 
 /// An encoder inside a fold. It makes a file of the image as it is after `stages` stages.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ class ImageStage final : public WorkStage {
       if (field.kind != ImageField::Kind::image) {
         out = with_follower(pipeline, field, first, out, label);
         options += (options.empty() ? "" : ", ") + field.name + follows_as(field.kind);
+        for (const auto& [a, b] : field.mirrored) options += " " + std::to_string(a) + "-" + std::to_string(b);
         continue;
       }
       const Field& in = pipeline.at(field.name, label);
@@ -126,12 +128,29 @@ class ImageStage final : public WorkStage {
                       "it before, and bring corners into pixels with convert_boxes"
                     : ", but points are f32[..., 2], or f32[..., 3] with their visibility: cast "
                       "it before"));
+    if (!field.mirrored.empty()) check_mirrored(field, in, label);
     const BoxConversion* const conversion = model_->box_conversion();
     if (conversion == nullptr) return with_shape(out, in, in.shape);
     if (!boxes) refuse("has points, and this stage converts boxes");
     std::vector<std::int64_t> dims(in.shape.dims().begin(), in.shape.dims().end());
     if (!conversion->keeps_share) dims.back() = 4;
     return with_shape(out, in, Shape(std::span<const std::int64_t>(dims)));
+  }
+
+  static void check_mirrored(const ImageField& field, const Field& in, const std::string& label) {
+    const std::size_t rank = in.shape.rank();
+    const std::int64_t points = rank < 2 ? dynamic : in.shape[rank - 2];
+    std::set<std::int64_t> named;
+    for (const auto& [first, second] : field.mirrored)
+      for (const std::int64_t point : {std::int64_t{first}, std::int64_t{second}})
+        if (points == dynamic || point >= points || !named.insert(point).second)
+          throw Error(Errc::schema_mismatch,
+                      "field \"" + field.name + "\" is " + type_text(in) + ", and point " + std::to_string(point) +
+                          " of a mirrored pair is " +
+                          (points == dynamic ? "of no fixed list of points: [..., K, 2] or [..., K, 3] is needed"
+                           : point >= points ? "not one of its " + std::to_string(points) + " points"
+                                             : "named twice"))
+              .with_stage(label);
   }
 
   static Schema with_shape(const Schema& out, const Field& in, const Shape& shape) {

@@ -13,6 +13,11 @@
 
 namespace penstock {
 
+/// Two key points of an instance that are each other's mirror image: the left and the right hand. Numbers of rows.
+struct MirroredPair {
+  std::uint32_t first = 0, second = 0;  ///< row numbers
+};
+
 /// One field that an image stage changes, and what the field is.
 struct ImageField {
   /// What a field is. All kinds but `image` follow the image that is the first field.
@@ -29,6 +34,8 @@ struct ImageField {
   Filter filter = Filter::linear;
   /// What the field is.
   Kind kind = Kind::image;
+  /// `points`: pairs of points that a mirrored image exchanges.
+  std::vector<MirroredPair> mirrored = {};
 };
 
 /// Returns a field whose values are labels. An image stage resamples it with `Filter::nearest`, so no new value
@@ -50,7 +57,12 @@ inline ImageField boxes(std::string name) { return {std::move(name), Filter::lin
 /// the points with the image. If a point is no longer in the part of the result that shows the image, its third number
 /// becomes 0, and its position is outside of this part. Other third numbers stay as they are (2 for a visible key point
 /// of COCO). Pixel indices must become positions before: add 0.5.
-inline ImageField points(std::string name) { return {std::move(name), Filter::linear, ImageField::Kind::points}; }
+///
+/// `mirrored`: pairs of key points in a field [..., K, 2] or [..., K, 3]. If a stage mirrors the image, it exchanges
+/// the rows of each pair, so that a left hand stays a left hand. Two flips, or a turn, mirror nothing.
+inline ImageField points(std::string name, std::vector<MirroredPair> mirrored = {}) {
+  return {std::move(name), Filter::linear, ImageField::Kind::points, std::move(mirrored)};
+}
 
 /// Returns a field of masks, u8[N, H, W] or u16[N, H, W]: one image of labels for each of N instances. H and W are
 /// those of the image. An image stage does to each mask what it does to a field `mask(...)`.

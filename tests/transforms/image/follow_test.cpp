@@ -233,7 +233,15 @@ std::vector<Bytes> rows_of(const Pipeline& p, unsigned threads, const State* fro
   return out;
 }
 
-std::string cause(const std::function<void()>& f) { return error_of(f).cause(); }
+// The cause of an Error; empty if there is none.
+std::string cause(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.cause();
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -435,6 +443,64 @@ TEST_CASE("a point on an edge is visible on the first pixel's edge, and not on t
   for (std::int64_t k = 0; k < 4; ++k)
     for (std::int64_t c = 0; c < 3; ++c)
       CHECK(number(sample, "points", k, c) == expected[static_cast<std::size_t>(k)][static_cast<std::size_t>(c)]);
+}
+
+TEST_CASE("a mirrored image exchanges pairs of key points, and a turned one does not") {
+  struct People {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const {
+      return {{"image", DType::u8, {10, 20, 1}}, {"points", DType::f32, {dynamic, 3, 3}}, {"flat", DType::f32, {3, 2}}};
+    }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 3>("image", {10, 20, 1});
+      const auto points = out.emplace<float, 3>("points", {2, 3, 3});
+      const auto flat = out.emplace<float, 2>("flat", {3, 2});
+      for (std::int64_t n = 0; n < 2; ++n)
+        for (std::int64_t k = 0; k < 3; ++k) {
+          points(n, k, 0) = static_cast<float>(5 * n + k), points(n, k, 1) = 1, points(n, k, 2) = 2;
+          flat(k, 0) = static_cast<float>(k), flat(k, 1) = 1;
+        }
+    }
+  };
+  const Pipeline p = from(People{});
+  const auto x_of = [&](const ImageFields& fields,
+                        const std::function<Pipeline(const Pipeline&, const ImageFields&)>& f) {
+    const OwnedSample sample = f(p, fields).at(0);
+    std::vector<float> x;
+    for (std::int64_t i = 0; i < 6; ++i) {
+      float value = 0;
+      std::memcpy(&value, sample["points"].data + i * 12, 4);
+      x.push_back(value);
+    }
+    return x;
+  };
+  const ImageFields pairs{"image", points("points", {{0, 2}})}, none{"image", points("points")};
+  const auto flipped = [](const Pipeline& of, const ImageFields& f) { return of | flip_horizontal(f); };
+  const auto twice = [](const Pipeline& of, const ImageFields& f) {
+    return of | flip_horizontal(f) | flip_vertical(f);
+  };
+  const auto turned = [](const Pipeline& of, const ImageFields& f) { return of | rot90(f, 2); };
+  const auto larger = [](const Pipeline& of, const ImageFields& f) {
+    return of | flip_horizontal(f) | resize(f, {20, 40});
+  };
+  using Numbers = std::vector<float>;
+  CHECK(x_of(none, flipped) == Numbers{20, 19, 18, 15, 14, 13});
+  CHECK(x_of(pairs, flipped) == Numbers{18, 19, 20, 13, 14, 15});
+  CHECK(x_of(pairs, twice) == Numbers{20, 19, 18, 15, 14, 13});
+  CHECK(x_of(pairs, turned) == x_of(none, turned));
+  CHECK(x_of(pairs, larger) == Numbers{36, 38, 40, 26, 28, 30});
+  for (int quarters = 0; quarters < 4; ++quarters) {
+    const auto mirrored = [=](const Pipeline& of, const ImageFields& f) {
+      return of | flip_vertical(f) | rot90(f, quarters);
+    };
+    const std::vector<float> plain = x_of(none, mirrored), exchanged = x_of(pairs, mirrored);
+    CHECK(exchanged == Numbers{plain[2], plain[1], plain[0], plain[5], plain[4], plain[3]});
+  }
+  const auto refused = [&](const ImageField& of) { return cause([&] { (void)(p | random_flip({"image", of})); }); };
+  CHECK(refused(points("points", {{0, 3}})).find("not one of its 3 points") != std::string::npos);
+  CHECK(refused(points("points", {{0, 1}, {1, 2}})).find("named twice") != std::string::npos);
+  CHECK(refused(points("flat", {{0, 2}})) == "");
+  CHECK((p | random_flip(pairs)).fingerprint() != (p | random_flip(none)).fingerprint());
 }
 
 TEST_CASE("letterbox keeps the aspect, and centres the picture") {
