@@ -140,6 +140,10 @@ TEST_CASE("bench knows every built-in stage") {
         "decode_jpeg | resize 8x9 | convert f32 chw scale=2 bias=0.5,1,2 | select_fields label,image | batch 64",
         "decode_jpeg | resize 8x9 | rename image photo | cast photo f64 | one_hot label 7 dtype=u8 | rename from=label "
         "to=class | batch 64",
+        "decode_jpeg | letterbox 12x14 fill=9 label=3 | random_erasing 1 area=0.1,0.2 | normalize | one_hot label 7 "
+        "f32 | "
+        "batch 8 | mixup image,label 0.3 | cutmix",
+        "decode_jpeg | random_crop 30 field=image,at:crop | channels_last | cast at f64 | batch 8",
         "decode_jpeg | resize 8x9 | cast field=label dtype=f16 | drop_fields image | batch 64",
         "decode_jpeg | encode_jpeg keep_stored=true | ragged image | batch 64",
         "decode_jpeg | encode_jpeg out=small quality=40 subsampling=444 progressive=true | resize 8x9 | encode_png "

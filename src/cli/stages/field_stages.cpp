@@ -49,6 +49,14 @@ std::vector<StageSyntax> field_stages() {
        false,
        {{"fields", "FIELD,FIELD", true}, {"rows", "N", true}},
        [](const Arguments& a) { return sample_rows(a.names("fields"), a.count("rows")); }},
+      {"drop_hidden",
+       false,
+       {{"fields", "boxes,classes", true}, {"least", "0.3"}, {"least_side", "1"}},
+       [](const Arguments& a) {
+         return drop_hidden(a.names("fields"),
+                            {.least = a.number("least", 0), .least_side = a.number("least_side", 0)});
+       }},
+      {"channels_last", false, {image_field}, [](const Arguments& a) { return channels_last(field_of(a)); }},
   };
 }
 

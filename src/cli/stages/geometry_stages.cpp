@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages/stage_lists.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <penstock/transforms/image.hpp>
@@ -12,20 +15,26 @@ namespace penstock::cli {
 
 namespace {
 
-constexpr Parameter image_fields{"field", "image,mask|mask:nearest"};
+constexpr Parameter image_fields{"field", "image,mask|mask:nearest|boxes:boxes"};
 constexpr Parameter image_size{"size", size_hint, true};
 
-// A field with ":nearest" is a mask. Without ":nearest", the first field of the list is an image, and later fields are
-// masks.
+// What a field is, by its ending. Without one, the first field of the list is an image, and later fields are masks.
+constexpr std::pair<std::string_view, ImageField (*)(std::string)> endings[] = {
+    {":nearest", mask},
+    {":boxes", boxes},
+    {":points", [](std::string name) { return points(std::move(name)); }},
+    {":masks", instance_masks},
+    {":crop", crop_box}};
+
 ImageFields fields_of(const Arguments& a) {
-  constexpr std::string_view by_nearest = ":nearest";
   if (!a.given("field")) return "image";
   std::vector<ImageFields::Item> items;
   for (const std::string& name : a.names("field")) {
-    if (name.ends_with(by_nearest))
-      items.emplace_back(mask(name.substr(0, name.size() - by_nearest.size())));
-    else
+    const auto ending = std::ranges::find_if(endings, [&](const auto& e) { return name.ends_with(e.first); });
+    if (ending == std::end(endings))
       items.emplace_back(name);
+    else
+      items.emplace_back(ending->second(name.substr(0, name.size() - ending->first.size())));
   }
   return ImageFields(items);
 }
@@ -75,6 +84,14 @@ std::vector<StageSyntax> geometry_stages() {
        false,
        {{"length", "N", true}, image_fields},
        [](const Arguments& a) { return resize_short(fields_of(a), a.pixels("length")); }},
+      {"letterbox",
+       false,
+       {image_size, {"fill", "N"}, {"label", "N"}, image_fields},
+       [](const Arguments& a) {
+         const LetterboxOptions defaults;
+         return letterbox(fields_of(a), a.size("size"),
+                          {.fill = {a.pixels("fill", defaults.fill[0])}, .label = a.pixels("label", defaults.label)});
+       }},
       {"flip_horizontal", false, {image_fields}, [](const Arguments& a) { return flip_horizontal(fields_of(a)); }},
       {"flip_vertical", false, {image_fields}, [](const Arguments& a) { return flip_vertical(fields_of(a)); }},
       {"random_flip",

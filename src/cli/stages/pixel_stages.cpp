@@ -49,6 +49,30 @@ Stage make_normalize(const Arguments& a) {
   return normalize(field_of(a), options);
 }
 
+Stage make_random_erasing(const Arguments& a) {
+  RandomErasingOptions options;
+  options.probability = a.number("probability", options.probability);
+  options.area = a.pair("area", options.area);
+  options.aspect = a.pair("aspect", options.aspect);
+  options.value = a.numbers("value", options.value);
+  return random_erasing(field_of(a), options);
+}
+
+Stage make_mixup(const Arguments& a) {
+  MixupOptions options;
+  if (a.given("fields")) options.fields = a.names("fields");
+  options.alpha = a.number("alpha", options.alpha);
+  return mixup(options);
+}
+
+Stage make_cutmix(const Arguments& a) {
+  CutmixOptions options;
+  options.image = field_of(a);
+  if (a.given("fields")) options.fields = a.names("fields");
+  options.alpha = a.number("alpha", options.alpha);
+  return cutmix(options);
+}
+
 Stage make_convert(const Arguments& a) {
   ConvertOptions options;
   options.dtype = chosen_dtype(a);
@@ -71,6 +95,12 @@ std::vector<StageSyntax> pixel_stages() {
        false,
        {{"fit", "stain"}, {"target", "8 or 6 numbers, as the fit has them"}, image_field},
        make_normalize_stain},
+      {"random_erasing",
+       false,
+       {{"probability", "0.5"}, {"area", "0.02,0.33"}, {"aspect", "0.3,3.3"}, {"value", "0"}, image_field},
+       make_random_erasing},
+      {"mixup", false, {{"fields", "image,label"}, {"alpha", "0.2"}}, make_mixup},
+      {"cutmix", false, {{"fields", "label"}, {"alpha", "1"}, image_field}, make_cutmix},
       {"normalize",
        false,
        {{"mean", "0,0,0"}, {"std", "1,1,1"}, {"dtype", "f32|f16|bf16"}, {"layout", "chw|hwc"}, image_field},
