@@ -87,7 +87,8 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
            {bench("decode_jpeg | resize 8 image 10 | batch 8"), ">>10<<"},
            {bench("decode_jpeg | resize 8 9 | batch 8"),
             "resize 8 >>9<< | batch 8: what stands here is the name of a field, and this is a number; resize takes "
-            "<size N|HxW> [field=image,mask|mask:nearest|boxes:boxes], and a size of height x width is one word, like 160x224 "
+            "<size N|HxW> [field=image,mask|mask:nearest|boxes:boxes], and a size of height x width is one word, like "
+            "160x224 "
             "(write field=9 "
             "for a field of that name)"},
            {bench("decode_jpeg | random_flip 0.5 0.5 | batch 8"), ">>0.5<< | batch 8: what stands here is the name"},
