@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/pipeline.hpp>
 
-#include "base/float_mode.hpp"
 #include "chain/chain.hpp"
 #include "chain/source_work.hpp"
 #include "pipeline/pipeline_data.hpp"

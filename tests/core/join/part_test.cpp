@@ -2,7 +2,11 @@
 // Pipelines as parts of joins: what may stand in one, what it draws, costs and says.
 #include "support/catch.hpp"
 
+#include <bit>
 #include <cstring>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <penstock/classes.hpp>
 #include <penstock/join.hpp>
@@ -468,6 +472,59 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
         std::string::npos);
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("orders, labels and records that are read alone are the same in any floating-point mode") {
+  const Watchdog dog(60s);
+  struct Thirds {
+    ps::Schema schema(const ps::Schema& in) const { return in; }
+    std::string name() const { return "thirds"; }
+    void operator()(ps::Sample& sample, ps::Context&) const {
+      const auto n = sample.view<std::int64_t, 0>("n");
+      volatile float third = static_cast<float>(n() + 1);
+      third = third / 3.0f;
+      n() = std::bit_cast<std::int32_t>(static_cast<float>(third));
+    }
+  };
+  const auto made = [](std::uint64_t round) {
+    std::vector<std::uint64_t> result;
+    const std::uint64_t records = 200 + round;
+    const ps::Pipeline part = ps::from(numbers(records)) | Thirds{};
+    for (const std::int64_t label : ps::labels_of(part, "n")) result.push_back(static_cast<std::uint64_t>(label));
+    for (std::uint64_t i = 0; i < 20; ++i)
+      result.push_back(static_cast<std::uint64_t>(*ps::read_sample(part, i)["n"].as<const std::int64_t, 0>().data()));
+    std::vector<double> weights;
+    for (std::uint64_t i = 0; i < records; ++i) weights.push_back(static_cast<double>(1 + mix(i + round) % 1000));
+    const double a = weights[0], b = weights[1], c = weights[2];
+    std::vector<std::int64_t> labels;
+    for (std::uint64_t i = 0; i < records; ++i) labels.push_back(static_cast<std::int64_t>(i % 7 % 3));
+    const ps::Pipeline all = ps::from(numbers(records));
+    for (const ps::Pipeline& p :
+         {all | ps::draw_weighted({.weights = weights}),
+          all | ps::draw_weighted({.weights = weights, .replacement = false}),
+          all | ps::draw_balanced({.labels = labels, .class_weights = {{0, a}, {1, b}}, .replacement = true}),
+          all | ps::split({.shares = {a, b, c}, .part = 1}), ps::mix({{all, a}, {all, b}, {all, c}})}) {
+      result.push_back(p.size());
+      std::vector<std::uint64_t> order(p.size());
+      p.fill(round, 0, order);
+      result.insert(result.end(), order.begin(), order.end());
+    }
+    return result;
+  };
+  const unsigned before = _mm_getcsr();
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const auto wanted = made(round);
+    for (const unsigned rounding : {0x2000u, 0x4000u, 0x6000u}) {
+      _mm_setcsr(before | rounding);
+      const auto got = made(round);
+      const unsigned after = _mm_getcsr();
+      _mm_setcsr(before);
+      CHECK((after & 0x6000u) == rounding);
+      CHECK(got == wanted);
+    }
+  }
+}
+#endif
 
 TEST_CASE("parts in parts are opened once each") {
   const Watchdog dog(60s);
