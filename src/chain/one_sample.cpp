@@ -22,6 +22,7 @@ namespace {
 // exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const FloatMode standard;
+  data.open();
   const Chain chain(std::make_shared<const PipelineData>(data));
   const Schema& after = data.sample();  // without what map_batches adds
   const Schema schema(std::vector<Field>(after.begin(), after.end() - static_cast<std::ptrdiff_t>(data.added())));

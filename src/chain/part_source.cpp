@@ -105,8 +105,6 @@ bool PartSource::draws() const {
   return source().draws() || std::ranges::any_of(data_->stages, [](const BoundStage& s) { return s.work->draws(); });
 }
 
-void PartSource::open() const { data_->open(); }
-
 PartSource::FieldOrigin PartSource::origin_of(std::string_view field) const {
   FieldOrigin from{.name = std::string(field), .changed_by = {}};
   for (auto stage = data_->stages.rbegin(); stage != data_->stages.rend(); ++stage) {

@@ -232,11 +232,6 @@ std::vector<std::string> Parts::notes() const {
   return all;
 }
 
-void Parts::open() const {
-  for (const SourceModel* const part : distinct_)
-    if (part->branches() != 0) part->open();
-}
-
 PartRecord Parts::find(std::uint64_t index) const {
   require_record(*this, index);
   return locate(index);

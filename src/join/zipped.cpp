@@ -172,10 +172,6 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   }
   std::uint64_t branches() const noexcept override { return branches_.branches(); }
   bool draws() const override { return branches_.draws(); }
-  void open() const override {
-    for (const Part& part : parts_)
-      if (part.source->branches() != 0) part.source->open();
-  }
 
   // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }

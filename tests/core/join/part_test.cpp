@@ -9,6 +9,7 @@
 #endif
 
 #include <penstock/classes.hpp>
+#include <penstock/extend/cache.hpp>
 #include <penstock/join.hpp>
 #include <penstock/sources/memory.hpp>
 #include <penstock/stages/cache.hpp>
@@ -471,6 +472,44 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
   CHECK(message_of([&] { (void)ps::windows(changed, {.length = 2}); }).find("put the stages after it") !=
         std::string::npos);
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
+}
+
+TEST_CASE("a cache of a part that can't be opened names the part, and may be opened later") {
+  const Watchdog dog(60s);
+  struct Maker final : ps::CacheMaker {
+    mutable std::atomic<bool> broken{true};
+    std::shared_ptr<ps::RecordCache> open(const ps::CacheKey&) const override {
+      if (broken) throw ps::Error(ps::Errc::io, "planted in a cache");
+      struct None final : ps::RecordCache {
+        struct Reader final : ps::CacheReader {
+          bool has(std::uint64_t) override { return false; }
+          bool read(std::uint64_t, ps::SampleBuilder&) override { return false; }
+        };
+        bool has(std::uint64_t) const noexcept override { return false; }
+        std::unique_ptr<ps::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
+        void offer(std::uint64_t, ps::Sample&) noexcept override {}
+        std::vector<std::string> notes() const override { return {}; }
+      };
+      return std::make_shared<None>();
+    }
+    std::string label() const override { return "own cache"; }
+  };
+  const auto maker = std::make_shared<const Maker>();
+  const ps::Pipeline inner = ps::from(numbers(8)) | ps::cache(maker),
+                     middle = ps::from(ps::concat(numbers(8), inner)) | add("n", 0);
+  const ps::Pipeline p = ps::from(ps::zip({{numbers(16, "m")}, {middle}}));
+  CountingSink sink;
+  const std::function<void()> openings[] = {[&] { ps::Loader loader(p | ps::batch(4)); }, [&] { (void)p.at(9); },
+                                            [&] { ps::write(p, sink); }};
+  for (const auto& open : openings) {
+    const auto error = error_of(open);
+    REQUIRE(error);
+    CHECK(error->cause() == "planted in a cache");
+    CHECK(error->stage() == "own cache of part 1 of part 1");
+  }
+  CHECK(error_of([&] { ps::Loader loader(inner | ps::batch(4)); })->stage() == "own cache");
+  maker->broken = false;
+  CHECK(all(p, "n").size() == 16);
 }
 
 #if defined(__x86_64__)
