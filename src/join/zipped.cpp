@@ -147,7 +147,9 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       try {
         labels.push_back(own ? own->at(part.record(i)) : (*read)(part.record(i)));
       } catch (...) {
-        throw as_record(current_error(), part, i).with_index(i);
+        Error error = as_record(current_error(), part, i);
+        if (error.sample_scoped()) return std::nullopt;  // an order after the join may leave this record out
+        throw error.with_index(i);
       }
     }
     return labels;

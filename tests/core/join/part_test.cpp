@@ -474,6 +474,43 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
 }
 
+TEST_CASE("labels are read of chosen records only, as others may be bad") {
+  const Watchdog dog(60s);
+  const Records bad{.count = 20};
+  for (const std::uint64_t i : {3, 17, 18}) bad.shared->faults[i] = Fault::corrupt;
+  struct Known : Records {
+    std::optional<std::vector<std::int64_t>> labels(std::string_view) const {
+      return std::vector<std::int64_t>(count, 100);
+    }
+  };
+  const Known known{Records{.count = 3}};
+  const ps::Pipeline part = ps::from(bad) | ps::map("x", [](ps::View<std::uint32_t, 1> x) { ++x(0); });
+  const std::function<ps::Pipeline(const ps::Pipeline&)> good = [](const ps::Pipeline& p) {
+    return p | ps::skip(4) | ps::take(13);
+  };
+  const std::vector<std::int64_t> wanted = ps::labels_of(good(ps::from(bad)), "y");
+  REQUIRE(wanted.size() == 13);
+  const ps::Pipeline pipelines[] = {
+      good(part),
+      good(ps::from(ps::zip({{part}, {numbers(20)}}, {.by = ps::PairBy::position}))),
+      good(ps::from(ps::pair({{bad}, {part, "b_"}}))),
+      good(ps::from(ps::concat(part, ps::from(known)))),
+      good(ps::from(ps::concat(ps::from(bad), ps::from(known)))),
+  };
+  for (const ps::Pipeline& p : pipelines) {
+    CHECK(ps::labels_of(p, "y") == wanted);
+    CHECK(all(p | ps::draw_balanced("y", {.count = 26}), "y").size() == 26);
+  }
+  // A bad record that is chosen is an error, which names it.
+  for (const ps::Pipeline& p : {part | ps::skip(2), ps::from(ps::concat(part, ps::from(known))) | ps::skip(2)}) {
+    const auto error = error_of([&] { (void)ps::labels_of(p, "y"); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::corrupt);
+    CHECK(error->index() == 1);
+    CHECK(error->key() == "key-3");
+  }
+}
+
 TEST_CASE("a cache of a part that can't be opened names the part, and may be opened later") {
   const Watchdog dog(60s);
   struct Maker final : ps::CacheMaker {
