@@ -25,6 +25,7 @@ class LineScan {
   LineScan(const std::string& path, std::size_t max_record_bytes)
       : path_(path), max_record_bytes_(max_record_bytes), file_(path, source_name) {
     index_.mark = file_.mark();
+    index_.max_bytes = std::min<std::uint64_t>(max_record_bytes, ~std::uint64_t{0} - 1) + 1;
     XXH3_64bits_reset(&hash_);
   }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/pipeline.hpp>
 
-#include "base/float_mode.hpp"
 #include "chain/chain.hpp"
 #include "chain/source_work.hpp"
 #include "pipeline/pipeline_data.hpp"
@@ -22,6 +22,7 @@ namespace {
 // exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const FloatMode standard;
+  data.open();
   const Chain chain(std::make_shared<const PipelineData>(data));
   const Schema& after = data.sample();  // without what map_batches adds
   const Schema schema(std::vector<Field>(after.begin(), after.end() - static_cast<std::ptrdiff_t>(data.added())));

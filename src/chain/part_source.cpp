@@ -105,8 +105,6 @@ bool PartSource::draws() const {
   return source().draws() || std::ranges::any_of(data_->stages, [](const BoundStage& s) { return s.work->draws(); });
 }
 
-void PartSource::open() const { data_->open(); }
-
 PartSource::FieldOrigin PartSource::origin_of(std::string_view field) const {
   FieldOrigin from{.name = std::string(field), .changed_by = {}};
   for (auto stage = data_->stages.rbegin(); stage != data_->stages.rend(); ++stage) {
@@ -131,7 +129,17 @@ std::optional<std::vector<std::int64_t>> PartSource::labels(std::string_view fie
                     " of a part; records are drawn and split before any stage is run, by fields of a source")
         .with_source(name());
   if (from.may_change) return std::nullopt;
-  return labels_here(labels_of(source(), from.name, "labels_of"));
+  if (auto known = known_labels_of(source(), from.name, "labels_of")) return labels_here(std::move(*known));
+  LabelReader read(source(), from.name, "labels_of");
+  std::vector<std::int64_t> own;
+  own.reserve(size());
+  try {
+    for_each_record([&](std::uint64_t record) { own.push_back(read(record)); });
+  } catch (const Error& error) {
+    if (!error.sample_scoped()) throw;
+    return std::nullopt;  // an order after the join may leave this record out
+  }
+  return own;
 }
 
 void PartSource::describe_field(std::uint64_t index, std::size_t slot, Error& error) const {

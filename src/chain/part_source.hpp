@@ -30,7 +30,6 @@ class PartSource final : public Selected {
   void for_each_part(const std::function<void(std::size_t, const SourceModel&)>&) const override {}
   std::uint64_t branches() const noexcept override { return 1 + source().branches(); }
   bool draws() const override;
-  void open() const override;
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override;
   std::vector<std::string> cache_notes() const override { return {}; }
   void describe_field(std::uint64_t index, std::size_t slot, Error& error) const override;

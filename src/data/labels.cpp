@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/stages/draw.hpp>
 
 #include "base/failure.hpp"
@@ -60,6 +61,7 @@ LabelReader::LabelReader(const SourceModel& source, std::string_view field, std:
 LabelReader::~LabelReader() = default;
 
 std::int64_t LabelReader::operator()(std::uint64_t index) {
+  const FloatMode standard;
   Impl& it = *impl_;
   try {
     it.record.clear();

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 
 #include "base/failure.hpp"
-#include "base/float_mode.hpp"
 #include "base/profiled_range.hpp"
 
 namespace penstock::detail::runtime {

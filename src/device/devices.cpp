@@ -8,9 +8,9 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/memory.hpp>
 
-#include "base/float_mode.hpp"
 #include "device/cuda/cuda.hpp"
 
 namespace penstock::detail {
@@ -76,7 +76,7 @@ std::shared_ptr<MemoryResource> pinned_memory(Device device) {
 void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                     std::initializer_list<MemoryUse> uses) {
   auto in_standard_mode = [work = std::move(work)] {
-    const detail::FloatMode standard;
+    const FloatMode standard;
     work();
   };
   if (stream.device() == host()) return in_standard_mode();

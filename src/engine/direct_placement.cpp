@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <penstock/extend/float_mode.hpp>
+
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "base/float_mode.hpp"
 #include "base/relax.hpp"
 #include "blocks/block_work.hpp"
 #include "chain/source_work.hpp"

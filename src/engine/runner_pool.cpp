@@ -6,8 +6,9 @@
 #include <span>
 #include <utility>
 
+#include <penstock/extend/float_mode.hpp>
+
 #include "base/cores.hpp"
-#include "base/float_mode.hpp"
 #include "engine/thread_wait.hpp"
 
 namespace penstock::detail::runtime {

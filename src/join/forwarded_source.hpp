@@ -107,7 +107,6 @@ class ForwardedSource : public ForwardedRecords {
   }
   std::uint64_t branches() const noexcept override { return source_->branches(); }
   bool draws() const override { return source_->draws(); }
-  void open() const override { source_->open(); }
   bool blocks_vary() const noexcept override { return source_->blocks_vary(); }
   void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }
   void describe_field(std::uint64_t index, std::size_t slot, Error& error) const override {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include <penstock/extend/cache.hpp>
 
@@ -15,8 +16,8 @@ class LazyCache {
   LazyCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
 
   /// Returns the cache. Opens it if it is not open. May be called again after an exception.
-  /// @throws what the maker throws, with its label as the stage.
-  const std::shared_ptr<RecordCache>& open() const;
+  /// @throws what the maker throws. The stage is the maker's label and `of_part`, such as "cache of part 1".
+  const std::shared_ptr<RecordCache>& open(std::string_view of_part = {}) const;
   /// Returns the cache; null until it is open.
   RecordCache* get() const noexcept { return opened_.load(std::memory_order_acquire); }
 

@@ -232,11 +232,6 @@ std::vector<std::string> Parts::notes() const {
   return all;
 }
 
-void Parts::open() const {
-  for (const SourceModel* const part : distinct_)
-    if (part->branches() != 0) part->open();
-}
-
 PartRecord Parts::find(std::uint64_t index) const {
   require_record(*this, index);
   return locate(index);
@@ -310,9 +305,14 @@ std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) c
   LabelReader read(*this, field, "labels_of");
   std::vector<std::int64_t> all;
   all.reserve(size_);
-  for (std::uint64_t i = 0; i < size_; ++i) {
-    const PartRecord record = locate(i);
-    all.push_back(own[record.part] ? own[record.part]->at(record.index) : read(i));
+  try {
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      const PartRecord record = locate(i);
+      all.push_back(own[record.part] ? own[record.part]->at(record.index) : read(i));
+    }
+  } catch (const Error& error) {
+    if (!error.sample_scoped()) throw;
+    return std::nullopt;  // an order after the join may leave this record out
   }
   return all;
 }

@@ -56,8 +56,7 @@ std::vector<std::uint64_t> Selected::records(std::span<const std::uint64_t> indi
   return all;
 }
 
-template <class F>
-void Selected::for_each_record(F give) const {
+void Selected::for_each_record(const std::function<void(std::uint64_t)>& give) const {
   std::array<std::uint64_t, 4096> records;
   for (std::uint64_t first = 0; first < size_; first += records.size()) {
     const std::span<std::uint64_t> some(records.data(), std::min<std::uint64_t>(records.size(), size_ - first));

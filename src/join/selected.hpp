@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,11 +50,10 @@ class Selected : public ForwardedSource {
   void name_record(std::uint64_t record, Error& error) const;
   /// Returns the labels of these records, from the labels of all records of the source.
   std::vector<std::int64_t> labels_here(std::vector<std::int64_t> of_source) const;
+  /// Calls give(record) with the source's number of each record, in order.
+  void for_each_record(const std::function<void(std::uint64_t)>& give) const;
 
  private:
-  // Calls give(record) with the source's number of each record, in order.
-  template <class F>
-  void for_each_record(F give) const;
   SampleOrder order() const noexcept { return {orders_, 0, size_}; }
 
   const std::vector<BoundOrder> orders_;

@@ -147,7 +147,9 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       try {
         labels.push_back(own ? own->at(part.record(i)) : (*read)(part.record(i)));
       } catch (...) {
-        throw as_record(current_error(), part, i).with_index(i);
+        Error error = as_record(current_error(), part, i);
+        if (error.sample_scoped()) return std::nullopt;  // an order after the join may leave this record out
+        throw error.with_index(i);
       }
     }
     return labels;
@@ -172,10 +174,6 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   }
   std::uint64_t branches() const noexcept override { return branches_.branches(); }
   bool draws() const override { return branches_.draws(); }
-  void open() const override {
-    for (const Part& part : parts_)
-      if (part.source->branches() != 0) part.source->open();
-  }
 
   // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }

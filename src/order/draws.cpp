@@ -10,6 +10,7 @@
 
 #include <penstock/detail/order_model.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/extend/order.hpp>
 #include <penstock/extend/rng.hpp>
 #include <penstock/stages/order.hpp>
@@ -174,6 +175,7 @@ std::shared_ptr<const detail::OrderModel> detail::weighted_draws(WeightedOptions
     return model_of(WeightedDraws{std::make_shared<const detail::AliasTable>(integers), options.weights.size(), count,
                                   std::move(description)});
   }
+  const FloatMode standard;
   const double largest = *std::ranges::max_element(options.weights);
   for (double& weight : options.weights) {
     const bool drawn = weight > 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/extend/rng.hpp>
 
 #include "base/failure.hpp"
@@ -16,6 +17,7 @@ namespace penstock::detail {
 
 // Replaces each position in the result of the last order by the index of its record in the source.
 void SampleOrder::resolve(std::span<OrderPoint> points) const {
+  const FloatMode standard;
   for (std::size_t i = orders_.size(); i-- > 0;) {
     const BoundOrder& order = orders_[i];
     try {
@@ -56,6 +58,7 @@ std::uint64_t SampleOrder::at(std::uint64_t epoch, std::uint64_t position) const
 }
 
 std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
+  const FloatMode standard;
   std::uint64_t length = size_ - position;
   OrderPoint point{0, position};
   for (std::size_t i = orders_.size(); i-- > 0;) {

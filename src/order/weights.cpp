@@ -6,6 +6,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 
 #include "base/number_text.hpp"
 
@@ -24,6 +25,7 @@ void check_weights(std::span<const double> weights, std::string_view stage) {
 }
 
 std::vector<std::uint64_t> integer_weights(std::span<const double> weights, unsigned bits) {
+  const FloatMode standard;
   if (std::ranges::all_of(weights, [&](double w) { return w == weights.front(); }))
     return std::vector<std::uint64_t>(weights.size(), 1);
   // Divides all weights by the largest one before they are added, because their own sum may overflow.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <penstock/detail/source_model.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/pipeline.hpp>
 
 #include <utility>
@@ -26,6 +27,7 @@ Pipeline::Pipeline(std::shared_ptr<const detail::SourceModel> source) {
 }
 
 Pipeline operator|(const Pipeline& pipeline, const Stage& stage) {
+  const FloatMode standard;
   auto data = std::make_shared<detail::PipelineData>(*pipeline.data_);
   detail::add_stage(*data, stage);
   return Pipeline(std::shared_ptr<const detail::PipelineData>(std::move(data)));

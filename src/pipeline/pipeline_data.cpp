@@ -3,7 +3,16 @@
 
 #include <vector>
 
+#include "pipeline/nested_branches.hpp"
+
 namespace penstock::detail {
+
+void PipelineData::open() const {
+  if (cache) cache->opened->open();
+  for_each_nested_branch(*source, [](const Branch& branch) {
+    if (branch.pipeline->cache) branch.pipeline->cache->opened->open(" of " + branch.name);
+  });
+}
 
 Schema PipelineData::made() const {
   std::vector<Field> fields(schema.begin(), schema.end());

@@ -82,11 +82,8 @@ struct PipelineData {
   }
 
   /// Opens the cache, if there is one, and the caches of parts. Call it before samples are made. @throws what opening a
-  /// cache throws.
-  void open() const {
-    if (cache) cache->opened->open();
-    source->open();
-  }
+  /// cache throws; the stage of an error names the part.
+  void open() const;
 
   /// Return the schema of a row after the stages before `batch`, and the schema of a delivered row.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }

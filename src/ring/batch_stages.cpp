@@ -8,10 +8,10 @@
 #include <utility>
 
 #include <penstock/extend/batch_view.hpp>
+#include <penstock/extend/float_mode.hpp>
 
 #include "base/counters.hpp"
 #include "base/failure.hpp"
-#include "base/float_mode.hpp"
 #include "base/profiled_range.hpp"
 #include "pipeline/outcome.hpp"
 #include "ring/batch_ring.hpp"

@@ -6,9 +6,10 @@
 #include <chrono>
 #include <utility>
 
+#include <penstock/extend/float_mode.hpp>
+
 #include "base/clock.hpp"
 #include "base/counters.hpp"
-#include "base/float_mode.hpp"
 #include "chain/measured_samples.hpp"
 #include "chain/source_work.hpp"
 

@@ -93,8 +93,6 @@ class PENSTOCK_API SourceModel {
   virtual std::uint64_t branches() const noexcept { return 0; }
   /// Returns whether a stage of a part draws at random.
   virtual bool draws() const { return false; }
-  /// Opens the caches of parts. Call it before records are read. @throws what opening a cache throws.
-  virtual void open() const {}
   /// Returns whether a record may need other blocks later, because a cache has the record by then.
   virtual bool blocks_vary() const noexcept { return false; }
   /// The blocks that the source's records share. Null: records share no blocks.

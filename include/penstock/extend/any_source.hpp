@@ -11,6 +11,7 @@
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/block_source.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/source.hpp>
 #include <penstock/schema.hpp>
@@ -84,6 +85,7 @@ AnySource share(S) {
 
 /// Returns a copy of one record. For tests and tools: opens a reader on each call.
 inline OwnedSample read_sample(const AnySource& source, std::uint64_t index) {
+  const FloatMode standard;
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();
   const auto reader = source.model()->open_reader();

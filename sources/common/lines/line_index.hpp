@@ -21,6 +21,8 @@ struct LineIndex {
     std::uint64_t record, lines_before;
   };
   std::vector<LineStep> line_steps;
+  /// Length in bytes of the longest record, with the end of its line. Blank lines after a record are beyond it.
+  std::uint64_t max_bytes = ~std::uint64_t{0};
 
   /// Returns the number, from 1, of the record's first line.
   std::uint64_t line(std::uint64_t record) const noexcept {
@@ -28,10 +30,11 @@ struct LineIndex {
                                         [](std::uint64_t r, const LineStep& step) { return r < step.record; });
     return record + (after - 1)->lines_before;
   }
-  /// Returns the number of bytes from the record's beginning to the next record's beginning, or to the file's end.
+  /// Returns the number of bytes from the record's beginning to the next record's beginning, or to the file's end; at
+  /// most `max_bytes`.
   std::size_t bytes(std::uint64_t record) const noexcept {
     const std::uint64_t end = record + 1 < begins.size() ? begins[record + 1] : mark.bytes;
-    return static_cast<std::size_t>(end - begins[record]);
+    return static_cast<std::size_t>(std::min(end - begins[record], max_bytes));
   }
   /// Adds a record that begins at `offset` in line `line`.
   void add(std::uint64_t offset, std::uint64_t line) {

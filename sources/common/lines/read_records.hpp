@@ -22,16 +22,16 @@ void read_records(const std::string& path, std::string_view source, const LineIn
   file.require(index.mark);
   std::string text;
   for (std::uint64_t first = 0; first < index.begins.size();) {
+    const std::uint64_t begin = index.begins[first];
+    const auto at = [&](std::uint64_t r) { return static_cast<std::size_t>(index.begins[r] - begin); };
     std::uint64_t last = first;
-    std::size_t bytes = 0, at = 0;
-    do bytes += index.bytes(last++);
-    while (last < index.begins.size() && bytes < read_at_once);
+    std::size_t bytes = 0;
+    do bytes = at(last) + index.bytes(last);
+    while (++last < index.begins.size() && at(last) < read_at_once);
     if (text.size() < bytes + RecordText::slack) text.resize(bytes + RecordText::slack);
-    file.read(text.data(), bytes, index.begins[first]);
-    for (; first < last; ++first) {
-      if (!record(first, std::string_view(text.data() + at, index.bytes(first)))) return;
-      at += index.bytes(first);
-    }
+    file.read(text.data(), bytes, begin);
+    for (; first < last; ++first)
+      if (!record(first, std::string_view(text.data() + at(first), index.bytes(first)))) return;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/float_mode.hpp>
 #include <penstock/extend/listing.hpp>
 #include <penstock/extend/system_error.hpp>
 #include <penstock/sources/slide_endings.hpp>
@@ -201,6 +202,7 @@ SlideFile SlideOpener::passed_over(std::size_t number) const {
 }
 
 SlideFile SlideOpener::open(std::size_t number) const {
+  const FloatMode standard;  // masks and stain fits are the same in each process
   if (!is_wanted(number)) return passed_over(number);
   SlideFile slide = open_slide(options.paths[number], number, settings_of(number), *keep_left_);
   slide.name = names[number];

@@ -2,9 +2,14 @@
 // Pipelines as parts of joins: what may stand in one, what it draws, costs and says.
 #include "support/catch.hpp"
 
+#include <bit>
 #include <cstring>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <penstock/classes.hpp>
+#include <penstock/extend/cache.hpp>
 #include <penstock/join.hpp>
 #include <penstock/sources/memory.hpp>
 #include <penstock/stages/cache.hpp>
@@ -468,6 +473,134 @@ TEST_CASE("labels of a part are those of its source, and a stage's are refused")
         std::string::npos);
   CHECK(ps::from(ps::windows(ps::from(numbers(10)) | ps::skip(4), {.length = 2})).size() == 5);
 }
+
+TEST_CASE("labels are read of chosen records only, as others may be bad") {
+  const Watchdog dog(60s);
+  const Records bad{.count = 20};
+  for (const std::uint64_t i : {3, 17, 18}) bad.shared->faults[i] = Fault::corrupt;
+  struct Known : Records {
+    std::optional<std::vector<std::int64_t>> labels(std::string_view) const {
+      return std::vector<std::int64_t>(count, 100);
+    }
+  };
+  const Known known{Records{.count = 3}};
+  const ps::Pipeline part = ps::from(bad) | ps::map("x", [](ps::View<std::uint32_t, 1> x) { ++x(0); });
+  const std::function<ps::Pipeline(const ps::Pipeline&)> good = [](const ps::Pipeline& p) {
+    return p | ps::skip(4) | ps::take(13);
+  };
+  const std::vector<std::int64_t> wanted = ps::labels_of(good(ps::from(bad)), "y");
+  REQUIRE(wanted.size() == 13);
+  const ps::Pipeline pipelines[] = {
+      good(part),
+      good(ps::from(ps::zip({{part}, {numbers(20)}}, {.by = ps::PairBy::position}))),
+      good(ps::from(ps::pair({{bad}, {part, "b_"}}))),
+      good(ps::from(ps::concat(part, ps::from(known)))),
+      good(ps::from(ps::concat(ps::from(bad), ps::from(known)))),
+  };
+  for (const ps::Pipeline& p : pipelines) {
+    CHECK(ps::labels_of(p, "y") == wanted);
+    CHECK(all(p | ps::draw_balanced("y", {.count = 26}), "y").size() == 26);
+  }
+  // A bad record that is chosen is an error, which names it.
+  for (const ps::Pipeline& p : {part | ps::skip(2), ps::from(ps::concat(part, ps::from(known))) | ps::skip(2)}) {
+    const auto error = error_of([&] { (void)ps::labels_of(p, "y"); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::corrupt);
+    CHECK(error->index() == 1);
+    CHECK(error->key() == "key-3");
+  }
+}
+
+TEST_CASE("a cache of a part that can't be opened names the part, and may be opened later") {
+  const Watchdog dog(60s);
+  struct Maker final : ps::CacheMaker {
+    mutable std::atomic<bool> broken{true};
+    std::shared_ptr<ps::RecordCache> open(const ps::CacheKey&) const override {
+      if (broken) throw ps::Error(ps::Errc::io, "planted in a cache");
+      struct None final : ps::RecordCache {
+        struct Reader final : ps::CacheReader {
+          bool has(std::uint64_t) override { return false; }
+          bool read(std::uint64_t, ps::SampleBuilder&) override { return false; }
+        };
+        bool has(std::uint64_t) const noexcept override { return false; }
+        std::unique_ptr<ps::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
+        void offer(std::uint64_t, ps::Sample&) noexcept override {}
+        std::vector<std::string> notes() const override { return {}; }
+      };
+      return std::make_shared<None>();
+    }
+    std::string label() const override { return "own cache"; }
+  };
+  const auto maker = std::make_shared<const Maker>();
+  const ps::Pipeline inner = ps::from(numbers(8)) | ps::cache(maker),
+                     middle = ps::from(ps::concat(numbers(8), inner)) | add("n", 0);
+  const ps::Pipeline p = ps::from(ps::zip({{numbers(16, "m")}, {middle}}));
+  CountingSink sink;
+  const std::function<void()> openings[] = {[&] { ps::Loader loader(p | ps::batch(4)); }, [&] { (void)p.at(9); },
+                                            [&] { ps::write(p, sink); }};
+  for (const auto& open : openings) {
+    const auto error = error_of(open);
+    REQUIRE(error);
+    CHECK(error->cause() == "planted in a cache");
+    CHECK(error->stage() == "own cache of part 1 of part 1");
+  }
+  CHECK(error_of([&] { ps::Loader loader(inner | ps::batch(4)); })->stage() == "own cache");
+  maker->broken = false;
+  CHECK(all(p, "n").size() == 16);
+}
+
+#if defined(__x86_64__)
+TEST_CASE("orders, labels and records that are read alone are the same in any floating-point mode") {
+  const Watchdog dog(60s);
+  struct Thirds {
+    ps::Schema schema(const ps::Schema& in) const { return in; }
+    std::string name() const { return "thirds"; }
+    void operator()(ps::Sample& sample, ps::Context&) const {
+      const auto n = sample.view<std::int64_t, 0>("n");
+      volatile float third = static_cast<float>(n() + 1);
+      third = third / 3.0f;
+      n() = std::bit_cast<std::int32_t>(static_cast<float>(third));
+    }
+  };
+  const auto made = [](std::uint64_t round) {
+    std::vector<std::uint64_t> result;
+    const std::uint64_t records = 200 + round;
+    const ps::Pipeline part = ps::from(numbers(records)) | Thirds{};
+    for (const std::int64_t label : ps::labels_of(part, "n")) result.push_back(static_cast<std::uint64_t>(label));
+    for (std::uint64_t i = 0; i < 20; ++i)
+      result.push_back(static_cast<std::uint64_t>(*ps::read_sample(part, i)["n"].as<const std::int64_t, 0>().data()));
+    std::vector<double> weights;
+    for (std::uint64_t i = 0; i < records; ++i) weights.push_back(static_cast<double>(1 + mix(i + round) % 1000));
+    const double a = weights[0], b = weights[1], c = weights[2];
+    std::vector<std::int64_t> labels;
+    for (std::uint64_t i = 0; i < records; ++i) labels.push_back(static_cast<std::int64_t>(i % 7 % 3));
+    const ps::Pipeline all = ps::from(numbers(records));
+    for (const ps::Pipeline& p :
+         {all | ps::draw_weighted({.weights = weights}),
+          all | ps::draw_weighted({.weights = weights, .replacement = false}),
+          all | ps::draw_balanced({.labels = labels, .class_weights = {{0, a}, {1, b}}, .replacement = true}),
+          all | ps::split({.shares = {a, b, c}, .part = 1}), ps::mix({{all, a}, {all, b}, {all, c}})}) {
+      result.push_back(p.size());
+      std::vector<std::uint64_t> order(p.size());
+      p.fill(round, 0, order);
+      result.insert(result.end(), order.begin(), order.end());
+    }
+    return result;
+  };
+  const unsigned before = _mm_getcsr();
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const auto wanted = made(round);
+    for (const unsigned rounding : {0x2000u, 0x4000u, 0x6000u}) {
+      _mm_setcsr(before | rounding);
+      const auto got = made(round);
+      const unsigned after = _mm_getcsr();
+      _mm_setcsr(before);
+      CHECK((after & 0x6000u) == rounding);
+      CHECK(got == wanted);
+    }
+  }
+}
+#endif
 
 TEST_CASE("parts in parts are opened once each") {
   const Watchdog dog(60s);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -245,6 +246,32 @@ TEST_CASE("a line of 200 MB is read if it may be") {
       {.path = folder / "t.jsonl", .fields = {number("n", DType::i64)}, .max_record_bytes = std::size_t{1} << 30});
   CHECK(whole_numbers(source, "n") == std::vector<std::int64_t>{7, 8});
   CHECK(error_of([&] { JsonLinesSource s({.path = folder / "t.jsonl"}); }).code() == Errc::limit_exceeded);
+}
+
+TEST_CASE("blank lines after a record take no memory") {
+  const TempFolder folder;
+  folder.write("t.jsonl", "{\"n\":7}\n" + std::string(std::size_t{64} << 20, '\n') + "{\"n\":8}\n\n");
+  const auto resident_mib = [] {
+    std::uint64_t all = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    return resident * 4096 >> 20;
+  };
+  for (const std::size_t limit : {std::size_t{7}, std::size_t{1} << 20, ~std::size_t{0}}) {
+    const JsonLinesSource source({.path = folder / "t.jsonl",
+                                  .fields = {number("n", DType::i64)},
+                                  .max_record_bytes = limit,
+                                  .access = FileAccess::read});
+    OwnedSample sample(source.schema());
+    SampleBuilder out = sample.builder();
+    const auto reader = source.open_reader();
+    const std::uint64_t before = resident_mib();
+    reader->read(0, out);
+    if (limit != ~std::size_t{0}) CHECK(resident_mib() < before + 32);
+    CHECK(values_of<std::int64_t>(sample["n"]).at(0) == 7);
+    CHECK(whole_numbers(source, "n") == std::vector<std::int64_t>{7, 8});
+    CHECK(JsonLinesSource({.path = folder / "t.jsonl", .max_record_bytes = limit}).schema().to_string() ==
+          "{n: i64[]}");
+  }
 }
 
 TEST_CASE("a file that is replaced or cut short after it was opened is an error") {

@@ -7,6 +7,9 @@
 #include <iterator>
 #include <set>
 #include <string>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <penstock/penstock.hpp>
 #include <penstock/sources/slide.hpp>
@@ -89,6 +92,24 @@ TEST_CASE("fits are a field of the records, among the others") {
   CHECK(identity({.method = macenko}) != identity({.method = macenko, .patches = 1}));
   CHECK(identity({.method = macenko}) != identity({.method = macenko, .field = "fit"}));
 }
+
+#if defined(__x86_64__)
+TEST_CASE("fits of a slide are the same in any floating-point mode of the program") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", stained_slide(400, 300, 1));
+  for (const StainMethod method : {macenko, reinhard}) {
+    const Slides slides{.files = folder / "?.tif", .size = 64, .stain = {.method = method}};
+    const StainFit wanted = *SlideSource(slides).slides()[0].stain;
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x4000u);  // rounds up
+    const StainFit got = *SlideSource(slides).slides()[0].stain;
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    CHECK((after & 0x6000u) == 0x4000u);
+    CHECK(got == wanted);
+  }
+}
+#endif
 
 TEST_CASE("a slide whose stains can't be told is an error of its own") {
   const TempFolder folder;
