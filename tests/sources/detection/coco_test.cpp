@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and boxes of COCO: each field, each option, and files that are refused.
+#include <malloc.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -7,6 +9,7 @@
 #include <penstock/penstock.hpp>
 #include <penstock/sources/coco.hpp>
 
+#include "core/help.hpp"
 #include "sources/detection/detection_files.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -186,6 +189,25 @@ TEST_CASE("keypoints that are damaged are bad samples with the place") {
     CHECK(mentions(error, std::string("annotations[0]: member \"keypoints\": ") + cause));
     CHECK(error.offset().value_or(0) > 150);
   }
+}
+
+TEST_CASE("COCO keeps less than 48 bytes per annotation") {
+  if (help::sanitized()) PENSTOCK_SKIP("a sanitizer's memory is not counted");
+  constexpr std::size_t count = 200'000;
+  std::string annotations;
+  for (std::size_t i = 0; i < count; ++i)
+    annotations += (i == 0 ? "" : ",") + coco_object("\"segmentation\": [[1, 2, 3, 4, 5, 6]]", static_cast<int>(i));
+  const CocoFolder folder(coco_text(annotations));
+  const auto heap_bytes = [] {
+    const struct mallinfo2 heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+  };
+  const std::size_t before = heap_bytes();
+  const CocoSource source = folder.open(with_masks);
+  CHECK(source.size() == 1);
+  const std::size_t kept = heap_bytes() - before;
+  CHECK(kept > count * 32);
+  CHECK(kept < count * 48);
 }
 
 TEST_CASE("files of annotations that are damaged are refused with the place") {
