@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -83,6 +84,7 @@ class VocElement {
 std::vector<VocObject> read_voc(std::string& text) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer_inplace(text.data(), text.size());
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!parsed)
     throw Error(Errc::corrupt, std::string("it is not XML: ") + parsed.description())
         .with_offset(static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(parsed.offset, 0)));
