@@ -138,12 +138,6 @@ class Lister {
 
 }  // namespace
 
-void PathTable::add(std::string_view path) {
-  bytes_ += path;
-  bytes_ += '\0';
-  ends_.push_back(bytes_.size());
-}
-
 bool has_extension(std::string_view name, const std::vector<std::string>& extensions) {
   if (extensions.empty()) return true;
   const std::size_t dot = name.rfind('.');

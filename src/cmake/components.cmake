@@ -109,6 +109,8 @@ penstock_known_component(NAME tiff FOLDER transforms/codec/tiff DEPENDS image AB
 penstock_known_component(NAME codecs FOLDER transforms/codec/any DEPENDS image jpeg png USES webp tiff
   ABOUT "decode JPEG, PNG, WebP or TIFF by what a sample begins with")
 penstock_known_component(NAME csv FOLDER sources/csv DEPENDS core ABOUT "columns of text tables")
+penstock_known_component(NAME detection FOLDER sources/detection DEPENDS core
+  ABOUT "boxes, masks and keypoints of COCO, Pascal VOC and YOLO")
 penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "read and write folders of files")
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")
 penstock_known_component(NAME json FOLDER sources/json DEPENDS core ABOUT "lines of JSON")

@@ -11,6 +11,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/join.hpp>
 #include <penstock/penstock.hpp>
+#include <penstock/sources/coco.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/feature_bags.hpp>
 #include <penstock/sources/files.hpp>
@@ -21,7 +22,9 @@
 #include <penstock/sources/lmdb_cache.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/memory.hpp>
+#include <penstock/sources/voc.hpp>
 #include <penstock/sources/webdataset.hpp>
+#include <penstock/sources/yolo.hpp>
 #include <penstock/write.hpp>
 
 #include "store_jobs.hpp"
@@ -141,6 +144,29 @@ void write_json_lines(const std::string& file) {
         << i << "\",\"x\":[[" << i << ",0.5]]}\n";
 }
 
+// Four pictures with an object each, as COCO, VOC and YOLO have them.
+void write_boxes(const std::string& folder) {
+  for (const char* name : {"Annotations", "JPEGImages", "labels"})
+    std::filesystem::create_directory(folder + "/" + name);
+  std::string images, annotations;
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(i);
+    std::ofstream(folder + "/JPEGImages/picture-with-a-long-name-" + number + ".jpg") << "picture " << i;
+    std::ofstream(folder + "/Annotations/picture-with-a-long-name-" + number + ".xml")
+        << "<annotation><object><name>a class with a long name</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax>"
+           "<ymax>3</ymax></bndbox></object></annotation>";
+    std::ofstream(folder + "/labels/picture-with-a-long-name-" + number + ".txt") << "0 0.5 0.5 1 1\n";
+    images += (i == 0 ? "{\"id\":" : ",{\"id\":") + number + ",\"file_name\":\"picture-with-a-long-name-" + number +
+              ".jpg\",\"width\":4,\"height\":3}";
+    annotations += (i == 0 ? "{\"id\":" : ",{\"id\":") + number + ",\"image_id\":" + number +
+                   ",\"category_id\":1,\"bbox\":[0,0,2,2],\"keypoints\":[1,1,2],\"segmentation\":" +
+                   (i == 0 ? "{\"size\":[3,4],\"counts\":[2,10]}" : "[[0,0,3,0,3,3]]") + "}";
+  }
+  std::ofstream(folder + "/a.json")
+      << "{\"images\":[" << images << "],\"annotations\":[" << annotations
+      << "],\"categories\":[{\"id\":1,\"name\":\"a class with a long n\\u0061me\",\"keypoints\":[\"x\"]}]}";
+}
+
 const StoreJob& store_job(const std::string& name) {
   for (const StoreJob& job : store_jobs())
     if (job.name == name) return job;
@@ -209,6 +235,20 @@ void add_sources(std::vector<MemoryJob>& jobs) {
                                          {.member = "x", .shape = {dynamic, 2}}}}) |
                shuffle() | ragged("word") | ragged("x") | four();
       }));
+  jobs.push_back(reads("COCO", write_boxes, [](const std::string& data) {
+    return from(Coco{
+               .annotations = data + "/a.json", .images = data + "/JPEGImages", .masks = true, .keypoints = true}) |
+           shuffle() | ragged("image") | ragged("boxes") | ragged("classes") | ragged("masks") | ragged("keypoints") |
+           batch(2);
+  }));
+  jobs.push_back(reads("VOC", write_boxes, [](const std::string& data) {
+    return from(Voc{.root = data}) | shuffle() | ragged("image") | ragged("boxes") | ragged("classes") |
+           ragged("difficult") | batch(2);
+  }));
+  jobs.push_back(reads("YOLO", write_boxes, [](const std::string& data) {
+    return from(Yolo{.images = data + "/JPEGImages", .labels = data + "/labels"}) | shuffle() | ragged("image") |
+           ragged("boxes") | ragged("classes") | batch(2);
+  }));
   jobs.push_back(reads("HDF5, sequences", by("hdf5"), [](const std::string& data) {
     return from(Hdf5{.paths = {data + "/part-000000.h5", data + "/part-000001.h5", data + "/part-000002.h5"}}) |
            shuffle() | ragged("image") | four();

@@ -192,7 +192,8 @@ TEST_CASE("files that can't be read as lines of JSON are refused with the reason
   CHECK(with(std::string_view("\xff\xfe{\0}\0", 6)).code() == Errc::unsupported);
   const Error printed = with("{\n  \"x\": 1\n}\n");
   CHECK(printed.code() == Errc::corrupt);
-  CHECK(printed.cause() == "line 1: it is not JSON: the line ends inside an object");
+  CHECK(printed.cause() ==
+        "line 1: it is not JSON: the line ends inside an object; each line must be one whole object");
   const Error whole = with("[{\"x\":1},\n{\"x\":2}]\n");
   CHECK(whole.cause().find("line 1: ") == 0);
   CHECK(with("{}\n{}\n").cause() == "none of the first records has a member that can be a field; list the `fields`");

@@ -6,10 +6,9 @@
 #include <cstring>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
-#include "errors.hpp"
-
-namespace penstock::json {
+namespace penstock::common::json {
 
 namespace {
 
@@ -87,10 +86,15 @@ void Cursor::fail(const std::string& what) const {
 
 void Cursor::fail_at_value() const {
   const std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
-  if (rest.empty()) fail("the line ends where a value was expected; each line must be one whole object");
+  if (rest.empty()) fail_at_end("where a value was expected");
   for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
     if (rest.starts_with(word)) fail(std::string(word) + " is not a number of JSON; write null");
-  fail("a value was expected, not '" + json::printable(rest.substr(0, 12)) + "'");
+  fail("a value was expected, not '" + printable(rest.substr(0, 12), 60) + "'");
+}
+
+void Cursor::fail_at_end(const std::string& where) const {
+  fail(whole_ == Whole::line ? "the line ends " + where + "; each line must be one whole object"
+                             : "the file ends " + where + "; a part of it is missing");
 }
 
 void Cursor::space() noexcept {
@@ -128,7 +132,7 @@ Text Cursor::text() {
       }
       at_ += sizeof(std::uint64_t);
     }
-    if (at_ == end_ || *at_ == '\n') fail("the line ends inside a text");
+    if (at_ == end_ || (whole_ == Whole::line && *at_ == '\n')) fail_at_end("inside a text");
     if (*at_ == '"') break;
     if (*at_ == '\\') {
       found.escaped = true;
@@ -201,7 +205,8 @@ bool Cursor::boolean() {
 
 Text Cursor::name() {
   space();
-  if (next() != '"') fail(at_ == end_ ? "the line ends inside an object" : "a member's name in quotes was expected");
+  if (at_ == end_) fail_at_end("inside an object");
+  if (next() != '"') fail("a member's name in quotes was expected");
   const Text name = text();
   space();
   if (next() != ':') fail("':' was expected after a member's name");
@@ -218,10 +223,8 @@ bool Cursor::closes(char bracket) {
 
 bool Cursor::goes_on(char bracket) {
   if (closes(bracket)) return false;
-  if (next() != ',')
-    fail(at_ == end_ ? std::string("the line ends inside ") + (bracket == '}' ? "an object" : "an array") +
-                           "; each line must be one whole object"
-                     : std::string("',' or '") + bracket + "' was expected");
+  if (at_ == end_) fail_at_end(bracket == '}' ? "inside an object" : "inside an array");
+  if (next() != ',') fail(std::string("',' or '") + bracket + "' was expected");
   ++at_;
   return true;
 }
@@ -260,7 +263,8 @@ void Cursor::skip() {
 
 void Cursor::end() {
   space();
-  if (at_ != end_) fail("text follows the object; each line must be one object");
+  if (at_ == end_) return;
+  fail(whole_ == Whole::line ? "text follows the object; each line must be one object" : "text follows the object");
 }
 
 std::string_view characters(const Text& text, std::string& buffer) {
@@ -295,4 +299,4 @@ std::string_view characters(const Text& text, std::string& buffer) {
   return buffer;
 }
 
-}  // namespace penstock::json
+}  // namespace penstock::common::json
