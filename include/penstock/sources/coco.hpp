@@ -82,8 +82,8 @@ class PENSTOCK_API CocoReader {
   /// @throws Error(unsupported) if the first polygon of a segmentation has 4 numbers, which pycocotools takes for a
   /// box.
   /// @throws Error(limit_exceeded) if masks have more than `Coco::max_mask_bytes` bytes.
-  /// @throws Error(limit_exceeded) if the edges of a polygon cross too many columns of the picture: more than 64 times
-  /// the number of its pixels and of the polygon's coordinates.
+  /// @throws Error(limit_exceeded) if the polygons of a mask need too much work. Counted are the pixels of their boxes,
+  /// and the columns that their edges cross. The limit is 64 times the picture's pixels and the polygons' coordinates.
   /// @throws Error(not_found) past the end, and if the picture is missing; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
 

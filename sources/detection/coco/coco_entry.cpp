@@ -59,8 +59,9 @@ double CocoEntry::number() {
 
 bool CocoEntry::flag() {
   if (cursor_.peek() == json::Kind::boolean) return cursor_.boolean();
+  const std::uint64_t offset = cursor_.offset();
   const std::int64_t number = whole_number();
-  if (number != 0 && number != 1) refuse("is " + std::to_string(number) + ", not 0 or 1", cursor_.offset());
+  if (number != 0 && number != 1) refuse("is " + std::to_string(number) + ", not 0 or 1", offset);
   return number == 1;
 }
 

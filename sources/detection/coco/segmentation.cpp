@@ -26,6 +26,7 @@ void SegmentationPainter::draw_polygons(CocoEntry& entry, const Mask& mask) {
   constexpr std::size_t numbers_of_box = 4;
   const std::uint64_t offset = entry.cursor().offset();
   bool is_first = true;
+  polygons_.begin(mask);
   entry.each_element([&] {
     const std::uint64_t begin = entry.require(json::Kind::array);
     points_.clear();
@@ -44,7 +45,7 @@ void SegmentationPainter::draw_polygons(CocoEntry& entry, const Mask& mask) {
     if (points_.size() < numbers_of_box) entry.refuse("a polygon has fewer than 2 points", begin);
     is_first = false;
     try {
-      polygons_.draw(points_, mask);
+      polygons_.draw(points_);
     } catch (const Error& error) {
       entry.refuse(error.cause(), begin, error.code());
     }

@@ -42,12 +42,12 @@ Columns columns_between(std::int64_t left, std::int64_t right, std::int64_t widt
 
 }  // namespace
 
-void PolygonPainter::cross_columns(Point from, Point to, const Mask& mask) {
+void PolygonPainter::cross_columns(Point from, Point to) {
   const std::int64_t dx = std::abs(to.x - from.x), dy = std::abs(to.y - from.y);
   const bool flat = dx >= dy;
   // The same edge in the other direction has the same points.
   if (flat ? from.x > to.x : from.y > to.y) std::swap(from, to);
-  const Columns columns = columns_between(std::min(from.x, to.x), std::max(from.x, to.x), mask.width);
+  const Columns columns = columns_between(std::min(from.x, to.x), std::max(from.x, to.x), mask_.width);
   // The arithmetic is that of pycocotools, operation by operation, as its rounding decides pixels.
   if (flat) {
     const double slope = static_cast<double>(to.y - from.y) / static_cast<double>(dx);
@@ -56,7 +56,7 @@ void PolygonPainter::cross_columns(Point from, Point to, const Mask& mask) {
     };
     for (std::int64_t column = columns.first; column <= columns.last; ++column) {
       const std::int64_t x = column * fine + middle;
-      shape_.change(column, row_of(std::min(y_at(x), y_at(x + 1)), mask.height));
+      shape_.change(column, row_of(std::min(y_at(x), y_at(x + 1)), mask_.height));
     }
     return;
   }
@@ -73,43 +73,48 @@ void PolygonPainter::cross_columns(Point from, Point to, const Mask& mask) {
     while (step > 0 && !before(step)) --step;
     while (step < dy && before(step + 1)) ++step;
     if (step == dy || std::min(x_at(step), x_at(step + 1)) != x) continue;
-    shape_.change(column, row_of(from.y + step, mask.height));
+    shape_.change(column, row_of(from.y + step, mask_.height));
   }
 }
 
-void PolygonPainter::draw(std::span<const double> points, const Mask& mask) {
+void PolygonPainter::add_work(std::int64_t work) {
+  work_ += work;
+  if (work_ > most_work_)
+    throw Error(Errc::limit_exceeded,
+                "the polygons cross or cover more of the picture than 64 times its pixels and "
+                "their coordinates");
+}
+
+void PolygonPainter::draw(std::span<const double> points) {
   corners_.clear();
   for (std::size_t i = 0; i + 1 < points.size(); i += 2)
     corners_.push_back({fine_coordinate(points[i]), fine_coordinate(points[i + 1])});
   corners_.push_back(corners_.front());
 
-  const std::int64_t most = 64 * (mask.height * mask.width + static_cast<std::int64_t>(points.size()));
-  std::int64_t crossed = 0;
+  most_work_ += work_per_pixel * static_cast<std::int64_t>(points.size());
+  const std::int64_t work = work_;
   for (std::size_t i = 1; i < corners_.size(); ++i) {
     const auto [left, right] = std::minmax(corners_[i - 1].x, corners_[i].x);
-    const Columns columns = columns_between(left, right, mask.width);
-    crossed += std::max<std::int64_t>(0, columns.last - columns.first + 1);
-    if (crossed > most)
-      throw Error(Errc::limit_exceeded,
-                  "a polygon crosses the picture more often than its number of pixels and points "
-                  "allows: more than " +
-                      std::to_string(most) + " times");
+    const Columns columns = columns_between(left, right, mask_.width);
+    add_work(std::max<std::int64_t>(0, columns.last - columns.first + 1));
   }
-  if (crossed == 0) return;
+  if (work_ == work) return;
 
   const auto [left, right] =
       std::minmax_element(corners_.begin(), corners_.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
   const auto [top, bottom] =
       std::minmax_element(corners_.begin(), corners_.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
-  const Columns columns = columns_between(left->x, right->x, mask.width);
+  const Columns columns = columns_between(left->x, right->x, mask_.width);
   // Rounding may move a point of an edge beyond its ends, by less than one row.
-  shape_.begin({.left = columns.first,
-                .right = columns.last,
-                .top = std::max<std::int64_t>(0, row_of(top->y, mask.height) - 1),
-                .bottom = std::min(mask.height, row_of(bottom->y, mask.height) + 1)});
+  const PixelBox box{.left = columns.first,
+                     .right = columns.last,
+                     .top = std::max<std::int64_t>(0, row_of(top->y, mask_.height) - 1),
+                     .bottom = std::min(mask_.height, row_of(bottom->y, mask_.height) + 1)};
+  add_work((box.right - box.left + 1) * (box.bottom - box.top + 1));
+  shape_.begin(box);
   for (std::size_t i = 1; i < corners_.size(); ++i)
-    if (corners_[i - 1].x != corners_[i].x) cross_columns(corners_[i - 1], corners_[i], mask);
-  shape_.draw(mask);
+    if (corners_[i - 1].x != corners_[i].x) cross_columns(corners_[i - 1], corners_[i]);
+  shape_.draw(mask_);
 }
 
 }  // namespace penstock::detection

@@ -173,13 +173,12 @@ TEST_CASE("masks that are too large, and polygons that cross a picture too often
   CHECK(mentions(refused(box, 11), "`max_mask_bytes`, 11"));
   CHECK_THROWS_AS(refused(box, 12), std::runtime_error);  // nothing is thrown
 
-  // 4 columns for each edge, and 64 for each of 12 pixels and of 2 coordinates.
   const auto zigzag = [](int turns) {
     std::string numbers;
     for (int i = 0; i < turns; ++i) numbers += (i == 0 ? "0,0" : i % 2 == 0 ? ",0,0" : ",9,3");
     return "[[" + numbers + "]]";
   };
-  CHECK_THROWS_AS(refused(zigzag(1000)), std::runtime_error);
+  CHECK_THROWS_AS(refused(zigzag(1000)), std::runtime_error);  // 4 columns for each edge
   std::string wide = R"({"images": [{"id": 7, "file_name": "a.jpg", "width": 100000, "height": 1}], "annotations": [)" +
                      coco_object("\"segmentation\": [[" +
                                  [] {
@@ -194,7 +193,8 @@ TEST_CASE("masks that are too large, and polygons that cross a picture too often
   const CocoSource source = folder.open(with_masks);
   const Error error = error_of([&] { read_sample(source, 0); });
   CHECK(error.code() == Errc::limit_exceeded);
-  CHECK(mentions(error, "a polygon crosses the picture more often"));
+  CHECK(error.offset() == wide.find("[0,0,100000,1"));
+  CHECK(mentions(error, "the polygons cross or cover more of the picture than 64 times"));
 }
 
 }  // namespace PENSTOCK_TEST_FILE

@@ -25,7 +25,8 @@ class YoloFolder {
     folder.write("images/b.jpg", "b");
     folder.write("images/a.png", "aa");
     folder.write("images/c.jpg", "");
-    folder.write("images/readme.txt", "x");
+    for (const char* name : {"readme.txt", ".hidden.jpg", "Thumbs.db", "sub/d.jpg", "@eaDir/e.jpg"})
+      folder.write(std::string("images/") + name, "x");
     folder.write("labels/a.txt", "1 0.5 0.25 1 0.5\r\n\n  0\t0.125 .75 0.25 5e-1  \n0 0.5 0.5 0 1\n");
     folder.write("labels/b.txt", "");
     folder.write("labels/z.txt", "");
@@ -69,7 +70,7 @@ TEST_CASE("YOLO gives boxes as shares of the picture") {
   CHECK(source.notes() ==
         std::vector<std::string>{"1 of 3 pictures have no file of labels, so they have no objects",
                                  "1 of 3 files of labels have no picture",
-                                 "passed over in " + (files.folder / "images") + ": 1 file (.txt 1)"});
+                                 "passed over in " + (files.folder / "images") + ": 1 file (.txt 1), 1 folder"});
   CHECK(code_of([&] { source.key(3); }) == Errc::not_found);
   CHECK(code_of([&] { read_sample(source, 3); }) == Errc::not_found);
 }
