@@ -59,6 +59,8 @@ std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::st
 void read_asap(std::string& text, const std::string& path, Regions& regions) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer_inplace(text.data(), text.size());
+  if (parsed.status == pugi::status_out_of_memory)
+    throw Error(Errc::out_of_memory, "no memory to read a file of regions").with_file(path);
   if (!parsed)
     throw error_in(path, Errc::corrupt, std::string("it is no XML: ") + parsed.description(),
                    static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(parsed.offset, 0)));
