@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include <penstock/detail/box_conversion.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/box_conversion.hpp>
 
 #include "chain/chain_run.hpp"
 #include "image/copy_rows.hpp"

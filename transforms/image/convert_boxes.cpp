@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/detail/box_conversion.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/box_conversion.hpp>
 #include <penstock/stages/map.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
@@ -33,7 +33,7 @@ const char* name_of(BoxFormat format) {
   return "";
 }
 
-std::string text_of(const detail::BoxConversion& conversion) {
+std::string text_of(const BoxConversion& conversion) {
   return std::string(name_of(conversion.from)) + " to " + name_of(conversion.to) +
          (conversion.keeps_share ? "" : ", without the share");
 }
@@ -42,21 +42,21 @@ std::string text_of(const detail::BoxConversion& conversion) {
 class BesideAnImage {
  public:
   struct Params {};
-  explicit BesideAnImage(const detail::BoxConversion& conversion) : conversion_(conversion) {}
+  explicit BesideAnImage(const BoxConversion& conversion) : conversion_(conversion) {}
   Params draw(const ImageShape&, Rng&) const { return {}; }
   void compose(const Params&, const ImageShape&, ImageOp&) const {}
-  const detail::BoxConversion& box_conversion() const { return conversion_; }
+  const BoxConversion& box_conversion() const { return conversion_; }
   std::string name() const { return "convert_boxes"; }
   std::string describe() const { return text_of(conversion_); }
   std::uint64_t version() const { return 0; }
 
  private:
-  detail::BoxConversion conversion_;
+  BoxConversion conversion_;
 };
 
 class Alone {
  public:
-  explicit Alone(const detail::BoxConversion& conversion) : conversion_(conversion) {}
+  explicit Alone(const BoxConversion& conversion) : conversion_(conversion) {}
   TensorType result(const TensorType& in) const {
     const std::size_t rank = in.shape.rank();
     if (in.dtype != DType::f32 || rank == 0 || (in.shape[rank - 1] != 4 && in.shape[rank - 1] != 5))
@@ -73,7 +73,7 @@ class Alone {
     for (std::size_t i = 0; i < count; ++i) {
       float box[5];
       std::memcpy(box, in.data + i * before, before);
-      detail::convert_box(conversion_, {}, box);
+      convert_box(conversion_, {}, box);
       std::memcpy(out.data + i * after, box, after);
     }
   }
@@ -81,15 +81,15 @@ class Alone {
   std::uint64_t version() const { return 0; }
 
  private:
-  detail::BoxConversion conversion_;
+  BoxConversion conversion_;
 };
 
 }  // namespace
 
 Stage convert_boxes(ImageFields fields, const ConvertBoxesOptions& options) {
-  const detail::BoxConversion conversion{options.from, options.to, options.keeps_share};
+  const BoxConversion conversion{options.from, options.to, options.keeps_share};
   if (fields.size() == 1) {
-    if (detail::in_shares(options.from) != detail::in_shares(options.to))
+    if (in_shares(options.from) != in_shares(options.to))
       throw Error(Errc::invalid_argument,
                   text_of(conversion) + " needs the image's size: {\"image\", boxes(\"" + fields[0].name + "\")}")
           .with_stage("convert_boxes");

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/detail/box_conversion.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/detail/optional_member.hpp>
 #include <penstock/dtype.hpp>
+#include <penstock/extend/box_conversion.hpp>
 #include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>

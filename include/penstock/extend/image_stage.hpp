@@ -39,6 +39,8 @@ namespace penstock {
 ///         Version of what the stage does, for the fingerprint. Default: 0.
 ///     bool draws() const;
 ///         Whether `draw` draws numbers. Default: whether Params has members.
+///     const BoxConversion& box_conversion() const;
+///         What the stage does to boxes that follow its image. Default: it moves them as `compose` moves the image.
 template <class S>
 concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng, ImageOp& op) {
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/detail/call_traits.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/extend/transform.hpp>
@@ -19,6 +18,19 @@
 #include <penstock/tensor.hpp>
 
 namespace penstock {
+
+namespace numeric {
+/// The row that a predicate takes.
+template <class>
+struct RowOf;
+template <class F, class T, std::size_t R>
+struct RowOf<bool (F::*)(View<T, R>) const> {
+  using Element = std::remove_const_t<T>;
+  static constexpr std::size_t rank = R;
+};
+template <class F, class T, std::size_t R>
+struct RowOf<bool (F::*)(View<T, R>) const noexcept> : RowOf<bool (F::*)(View<T, R>) const> {};
+}  // namespace numeric
 
 /// Settings of `keep_rows`.
 struct KeepRowsOptions {
@@ -60,13 +72,14 @@ class PENSTOCK_API KeepRows {
 ///
 /// @throws Error(invalid_argument) if `fields` is empty or names a field twice.
 template <FieldPredicate F>
+  requires requires { sizeof(numeric::RowOf<decltype(&F::operator())>); }
 Stage keep_rows(std::vector<std::string> fields, F f, KeepRowsOptions options = {}) {
-  using Traits = detail::PredicateArgs<typename detail::CallOf<std::decay_t<F>>::args>;
-  using Element = std::remove_const_t<typename Traits::element>;
+  using Row = numeric::RowOf<decltype(&F::operator())>;
+  using Element = typename Row::Element;
   auto keeps = [f = std::move(f)](const TensorView& row) -> bool {
-    return f(View<const Element, Traits::rank>(reinterpret_cast<const Element*>(row.data), row.shape));
+    return f(View<const Element, Row::rank>(reinterpret_cast<const Element*>(row.data), row.shape));
   };
-  return map(KeepRows(std::move(fields), {std::move(keeps), dtype_of<Element>, Traits::rank}, std::move(options)));
+  return map(KeepRows(std::move(fields), {std::move(keeps), dtype_of<Element>, Row::rank}, std::move(options)));
 }
 
 }  // namespace penstock
