@@ -107,6 +107,7 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
     folded.model = &model;
     folded.key = stage.key;
     folded.label = stage.label;
+    folded.field = field.name;
     folded.filter = field.filter;
     folded.shared = program_.shared_draws;
     folded.mirrored = field.mirrored;

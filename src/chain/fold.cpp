@@ -14,6 +14,7 @@
 #include "data/file_pieces.hpp"
 #include "image/copy_rows.hpp"
 #include "image/encoders.hpp"
+#include "pipeline/ask_stage.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -56,12 +57,12 @@ class Fold {
     const void* const drawn = draw(stage, shape, rng, params);
     ImageOp next = op_;
     next.filter_with(stage.filter);
-    ask([&] { stage.model->compose(drawn, shape, next); });
+    ask_stage([&] { stage.model->compose(drawn, shape, next); });
     if (next.refused()) {
       flush();
       next = op_;
       next.filter_with(stage.filter);
-      ask([&] { stage.model->compose(drawn, shape, next); });
+      ask_stage([&] { stage.model->compose(drawn, shape, next); });
       if (next.refused())
         throw Error(Errc::invalid_argument,
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
@@ -87,7 +88,7 @@ class Fold {
     }
     settle();
     FilePieces file(run_.arena, check_.max_sample_bytes);
-    ask([&] { encoding.encoder->encode(pixels_, file, run_.arena); });
+    ask_stage([&] { encoding.encoder->encode(pixels_, file, run_.arena); });
     file.copy_to(run_.make(encoding.slot, Shape{static_cast<std::int64_t>(file.size())}));
   }
 
@@ -130,35 +131,24 @@ class Fold {
           "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
   }
 
-  // A stage that fails on this image may succeed on the next image. So `ask` turns invalid_argument, which means a
-  // mistake in the program, into unsupported.
-  static void ask(const auto& stage) {
-    try {
-      stage();
-    } catch (const Error& error) {
-      if (error.code() != Errc::invalid_argument) throw;
-      throw Error(Errc::unsupported, error.cause());
-    }
-  }
-
   // Returns the stage's drawn parameters. They are in `room` or, for a stage with several fields, in the shared draw.
   const void* draw(const FoldStage& stage, const ImageShape& shape, Rng& rng, std::byte* room) {
     if (stage.draw == FoldStage::Draw::own) {
-      ask([&] { stage.model->draw(shape, rng, room); });
+      ask_stage([&] { stage.model->draw(shape, rng, room); });
       return room;
     }
     SharedDraw& shared = run_.images.shared_draws[stage.shared];
     if (stage.draw == FoldStage::Draw::lead) {
-      ask([&] { stage.model->draw(shape, rng, shared.params); });
+      ask_stage([&] { stage.model->draw(shape, rng, shared.params); });
       shared.shape = shape;
       shared.filter = stage.filter;
-      shared.field = &step_.result.name;
+      shared.field = &stage.field;
     } else if (!(shape.size() == shared.shape.size())) {
       const auto text = [](const std::string& field, const ImageShape& s) {
         return "\"" + field + "\" is " + Shape{s.height, s.width, s.channels}.to_string();
       };
       throw Error(Errc::unsupported,
-                  text(*shared.field, shared.shape) + " and " + text(step_.result.name, shape) +
+                  text(*shared.field, shared.shape) + " and " + text(stage.field, shape) +
                       ": fields of one image stage agree in height and width; resize each to one size before it");
     }
     return shared.params;

@@ -10,6 +10,7 @@
 
 #include "chain/chain_run.hpp"
 #include "image/copy_rows.hpp"
+#include "pipeline/ask_stage.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -29,7 +30,7 @@ void refuse_two(const ImageOp& op) {
 ImageOp op_of(const FoldStage& stage, const SharedDraw& shared) {
   ImageOp op(shared.shape);
   op.filter_with(shared.filter);
-  stage.model->compose(shared.params, shared.shape, op);
+  ask_stage([&] { stage.model->compose(shared.params, shared.shape, op); });
   refuse_two(op);
   return op;
 }
@@ -38,7 +39,7 @@ ImageOp op_of(const FoldStage& stage, const SharedDraw& shared) {
 struct ShownPart {
   explicit ShownPart(const ImageOp& op)
       : left(op.shown().left), top(op.shown().top), right(left + op.shown().width), bottom(top + op.shown().height) {}
-  bool has(double x, double y) const { return x >= left && x < right && y >= top && y < bottom; }
+  bool has(double x, double y) const { return x >= left && x <= right && y >= top && y <= bottom; }
   double left, top, right, bottom;
 };
 
@@ -52,7 +53,9 @@ void move_point(const ImageOp& op, const ShownPart& shown, float* point, std::si
 void move_box(const ImageOp& op, const ShownPart& shown, float* box, std::size_t columns) {
   const ImagePoint a = op.moved({static_cast<double>(box[0]), static_cast<double>(box[1])}),
                    b = op.moved({static_cast<double>(box[2]), static_cast<double>(box[3])});
-  const double x0 = std::min(a.x, b.x), x1 = std::max(a.x, b.x), y0 = std::min(a.y, b.y), y1 = std::max(a.y, b.y);
+  // A NaN stays where it is.
+  const double x0 = b.x < a.x ? b.x : a.x, x1 = b.x < a.x ? a.x : b.x, y0 = b.y < a.y ? b.y : a.y,
+               y1 = b.y < a.y ? a.y : b.y;
   const double left = std::clamp(x0, shown.left, shown.right), right = std::clamp(x1, shown.left, shown.right),
                top = std::clamp(y0, shown.top, shown.bottom), bottom = std::clamp(y1, shown.top, shown.bottom);
   box[0] = static_cast<float>(left), box[1] = static_cast<float>(top);
@@ -138,11 +141,11 @@ std::vector<ImageOp>& FollowStep::mask_ops(ChainRun& run, const ImageShape& shap
       throw Error(Errc::unsupported,
                   "\"" + *shared.field + "\" is " +
                       Shape{shared.shape.height, shared.shape.width, shared.shape.channels}.to_string() +
-                      ", and the masks of \"" + result.name + "\" are " + Shape{now.height, now.width}.to_string() +
+                      ", and the masks of \"" + stage.field + "\" are " + Shape{now.height, now.width}.to_string() +
                       ": fields of one image stage agree in height and width");
     const auto compose = [&](ImageOp op) {
       op.filter_with(Filter::nearest);
-      stage.model->compose(shared.params, shared.shape, op);
+      ask_stage([&] { stage.model->compose(shared.params, shared.shape, op); });
       return op;
     };
     ImageOp next = fold ? compose(ops.back()) : ImageOp();

@@ -27,6 +27,7 @@ struct FoldStage {
   const ImageStageModel* model;
   std::uint64_t key;
   std::string label;
+  std::string field = {};  ///< name of the field at the stage
   Filter filter = Filter::linear;
   std::size_t shared = 0;                   ///< number of the shared draw that the stage leads or follows
   std::vector<MirroredPair> mirrored = {};  ///< points that a mirrored image exchanges

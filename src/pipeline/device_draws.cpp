@@ -13,21 +13,11 @@
 #include "image/decode_op.hpp"
 #include "image/device_image.hpp"
 #include "image/device_resample.hpp"
+#include "pipeline/ask_stage.hpp"
 
 namespace penstock::detail {
 
 namespace {
-
-// Calls a stage. Turns its Errc::invalid_argument into Errc::unsupported, because the caller's arguments are right, and
-// only the stage can't handle these images.
-void ask_stage(const auto& stage) {
-  try {
-    stage();
-  } catch (const Error& error) {
-    if (error.code() != Errc::invalid_argument) throw;
-    throw Error(Errc::unsupported, error.cause());
-  }
-}
 
 // Returns the shape of the image that a step of kind `image` gets. If a step of kind `resample` is directly before that
 // step, returns the shape of the image that the `resample` step gets.

@@ -193,15 +193,18 @@ std::string map_lines(const std::vector<detail::BoundBatchMap>& maps) {
   return out;
 }
 
-std::string device_lines(const detail::DeviceProgram& program) {
-  const std::vector<detail::DeviceStep>& steps = program.steps;
+std::string device_lines(const detail::PipelineData& d) {
+  const std::vector<detail::DeviceStep>& steps = d.device->steps;
   std::string out;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kind == Kind::resample) continue;
     const bool halved = i > 0 && steps[i - 1].kind == Kind::resample;
     out += "after   " + describe(steps[i], halved ? &steps[i - 1] : nullptr) + "\n";
   }
-  if (program.in_place()) out += "        on the host in place, by the thread that completes a batch\n";
+  if (!d.device->in_place()) return out;
+  const bool on_caller = std::ranges::any_of(d.after_batch.maps, &detail::BoundBatchMap::on_caller);
+  out += std::string("        on the host in place, by the ") +
+         (on_caller ? "thread that takes batches" : "runner that made the last row") + "\n";
   return out;
 }
 
@@ -234,7 +237,7 @@ std::string Pipeline::plan() const {
   std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
   out += map_lines(d.after_batch.maps);
-  if (d.device) out += device_lines(*d.device) + unmixed_line(d);
+  if (d.device) out += device_lines(d) + unmixed_line(d);
   if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);
 }

@@ -74,7 +74,7 @@ class ImageStage final : public WorkStage {
                                                  ": fields of one image stage agree in height and width")
               .with_stage(label);
       DType dtype = in.dtype;
-      const Shape shape = model_->schema(in.shape, dtype);
+      const Shape shape = result_of(in.shape, dtype, label);
       out = out.with({field.name, dtype, shape, shape.fixed() ? Collate::dense() : in.collate});
       if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
     }
@@ -95,6 +95,15 @@ class ImageStage final : public WorkStage {
   bool versioned() const override { return model_->versioned(); }
 
  private:
+  // Returns what the stage makes of an image. @throws Error with the stage's label.
+  Shape result_of(const Shape& in, DType& dtype, const std::string& label) const {
+    try {
+      return model_->schema(in, dtype);
+    } catch (const Error& error) {
+      throw Error(error).with_stage(label);
+    }
+  }
+
   // Returns `out` with what the stage makes of a field that follows the image `first`.
   Schema with_follower(PipelineBuilder& pipeline, const ImageField& field, const Field& first, const Schema& out,
                        const std::string& label) const {
@@ -116,7 +125,8 @@ class ImageStage final : public WorkStage {
           refuse("is " + type_text(in) + ", but \"" + first.name + "\" is " + type_text(first) +
                  ": masks have the height and width of their image");
       DType dtype = in.dtype;
-      const Shape shape = model_->schema({in.shape[1], in.shape[2], 1}, dtype);
+      const Shape shape = result_of({in.shape[1], in.shape[2], 1}, dtype, label);
+      if (shape[2] != 1) refuse("holds [N, H, W], and this stage puts the channels first");
       if (dtype != in.dtype) refuse("holds labels, which this stage would convert to " + std::string(to_string(dtype)));
       return with_shape(out, in, {in.shape[0], shape[0], shape[1]});
     }

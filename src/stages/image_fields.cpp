@@ -22,7 +22,10 @@ ImageFields::ImageFields(const std::vector<Item>& items) {
 
 std::string ImageFields::names() const {
   std::string names;
-  for (const ImageField& field : fields_) names += (names.empty() ? "" : ", ") + field.name;
+  for (const ImageField& field : fields_) {
+    if (!names.empty()) names += ", ";
+    for (const char c : field.name) names += c == ',' ? std::string("\\,") : std::string(1, c);
+  }
   return names;
 }
 

@@ -44,7 +44,13 @@ class MapStage final : public WorkStage {
   explicit MapStage(std::shared_ptr<const TransformModel> model) : model_(std::move(model)) {}
   void join(PipelineBuilder& pipeline) const override {
     const std::string name = model_->name();
-    pipeline.add_stage(name, name, model_->describe(), model_->version(), model_->schema(pipeline.data().schema));
+    Schema out;
+    try {
+      out = model_->schema(pipeline.data().schema);
+    } catch (const Error& error) {
+      throw Error(error).with_stage(name);
+    }
+    pipeline.add_stage(name, name, model_->describe(), model_->version(), std::move(out));
   }
   void compile(const BoundStage& bound, ChainCompiler& chain) const override {
     chain.add(std::make_unique<MapStep>(bound, *model_));

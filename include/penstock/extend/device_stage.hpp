@@ -56,8 +56,8 @@ namespace penstock {
 ///         Default: false.
 ///
 /// If all stages after `batch` work in place, make no new field, and change no type, a loader on the host needs no
-/// second buffer. Its runners then call `run`, several of them at the same time, each for its own batch. This holds if
-/// all rows of each field have one size.
+/// second buffer. Its runners then call `run`, several at the same time, each for its own batch; after a `map_batches`
+/// on the caller's thread, that thread calls it. This holds if all rows of each field have one size.
 ///
 /// If a stage mixes rows, the number of ranks is part of the fingerprint. On several devices, a loader then refuses
 /// batches of which a device would get an odd number of rows. So neighbours are always on one device.

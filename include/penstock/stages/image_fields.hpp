@@ -54,9 +54,9 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 inline ImageField boxes(std::string name) { return {std::move(name), Filter::linear, ImageField::Kind::boxes}; }
 
 /// Returns a field of points, f32[..., 2] or f32[..., 3]: x, y, and whether the point is visible. An image stage moves
-/// the points with the image. If a point is no longer in the part of the result that shows the image, its third number
-/// becomes 0, and its position is outside of this part. Other third numbers stay as they are (2 for a visible key point
-/// of COCO). Pixel indices must become positions before: add 0.5.
+/// the points with the image. If a point is outside of the part of the result that shows the image, its third number
+/// becomes 0. On the edge, it is inside. Other third numbers stay as they are (2 for a visible key point of COCO).
+/// Pixel indices must become positions before: add 0.5.
 ///
 /// `mirrored`: pairs of key points in a field [..., K, 2] or [..., K, 3]. If a stage mirrors the image, it exchanges
 /// the rows of each pair, so that a left hand stays a left hand. Two flips, or a turn, mirror nothing.

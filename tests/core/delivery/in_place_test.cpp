@@ -110,7 +110,9 @@ TEST_CASE("a loader in place resumes at every batch, and has no second ring") {
   CHECK(exchange.seen->copied == 0);
   REQUIRE(report.stages.back().name == "exchange");
   CHECK(report.stages.back().samples >= 61);
-  CHECK(says(p.plan(), "on the host in place, by the thread that completes a batch"));
+  CHECK(says(p.plan(), "on the host in place, by the runner that made the last row"));
+  const ps::Pipeline after_caller = samples() | ps::batch(8) | mix_rows(On::caller) | exchange;
+  CHECK(says(after_caller.plan(), "on the host in place, by the thread that takes batches"));
 }
 
 TEST_CASE("stages in place copy where a row's size varies, a type changes, or another stage needs it") {

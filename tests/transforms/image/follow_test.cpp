@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -426,7 +427,7 @@ TEST_CASE("an ImageOp tells where points are, and which part of the source it sh
   CHECK(last.y == 60);
 }
 
-TEST_CASE("a point on an edge is visible on the first pixel's edge, and not on the last one's") {
+TEST_CASE("a point on an edge is inside") {
   struct Corners {
     std::uint64_t size() const { return 1; }
     Schema schema() const { return {{"image", DType::u8, {8, 9, 1}}, {"points", DType::f32, {4, 3}}}; }
@@ -439,7 +440,7 @@ TEST_CASE("a point on an edge is visible on the first pixel's edge, and not on t
     }
   };
   const OwnedSample sample = (from(Corners{}) | crop({"image", points("points")}, {3, 2, 4, 4})).at(0);
-  const std::vector<std::vector<float>> expected{{0, 0, 2}, {4, 0, 0}, {0, 4, 0}, {3.5f, 3.5f, 0}};
+  const std::vector<std::vector<float>> expected{{0, 0, 2}, {4, 0, 2}, {0, 4, 1}, {3.5f, 3.5f, 0}};
   for (std::int64_t k = 0; k < 4; ++k)
     for (std::int64_t c = 0; c < 3; ++c)
       CHECK(number(sample, "points", k, c) == expected[static_cast<std::size_t>(k)][static_cast<std::size_t>(c)]);
@@ -501,6 +502,96 @@ TEST_CASE("a mirrored image exchanges pairs of key points, and a turned one does
   CHECK(refused(points("points", {{0, 1}, {1, 2}})).find("named twice") != std::string::npos);
   CHECK(refused(points("flat", {{0, 2}})) == "");
   CHECK((p | random_flip(pairs)).fingerprint() != (p | random_flip(none)).fingerprint());
+}
+
+TEST_CASE("a box that holds NaN stays one, and is hidden") {
+  struct Broken {
+    std::uint64_t size() const { return 4; }
+    Schema schema() const { return {{"image", DType::u8, {10, 12, 1}}, {"boxes", DType::f32, {1, 5}}}; }
+    void read(std::uint64_t i, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 3>("image", {10, 12, 1});
+      const auto box = out.emplace<float, 2>("boxes", {1, 5});
+      const float values[] = {2, 3, 6, 7, 1};
+      for (std::int64_t c = 0; c < 5; ++c) box(0, c) = values[c];
+      box(0, static_cast<std::int64_t>(i)) = std::numeric_limits<float>::quiet_NaN();
+    }
+  };
+  const ImageFields all{"image", boxes("boxes")};
+  for (const Stage& stage : {center_crop(all, {10, 12}), flip_horizontal(all), rot90(all)})
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const OwnedSample sample = (from(Broken{}) | stage).at(i);
+      int nans = 0;
+      for (std::int64_t c = 0; c < 4; ++c) nans += std::isnan(number(sample, "boxes", 0, c));
+      CHECK(nans >= 1);
+      CHECK(number(sample, "boxes", 0, 4) == 0);
+    }
+}
+
+TEST_CASE("a stage that refuses the masks of one sample makes it a bad sample") {
+  // Draws a label that masks of 8 bits may not have.
+  struct PadByLabel {
+    struct Params {
+      std::uint16_t label;
+    };
+    Params draw(const ImageShape&, Rng& rng) const { return {static_cast<std::uint16_t>(rng.below(600))}; }
+    void compose(const Params& params, const ImageShape&, ImageOp& op) const {
+      op.pad({.top = 1, .bottom = 1, .label = params.label});
+    }
+    Shape schema(const Shape& in) const { return {dynamic, in[1], in[2]}; }
+    std::string name() const { return "pad_by_label"; }
+  };
+  struct Masks {
+    std::uint64_t size() const { return 30; }
+    Schema schema() const {
+      return {{"image", DType::u8, {4, 5, 1}}, {"mask", DType::u8, {4, 5, 1}}, {"masks", DType::u8, {2, 4, 5}}};
+    }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      for (std::size_t field = 0; field < 3; ++field) {
+        const TensorView to = out.emplace(field, schema()[field].shape);
+        std::fill_n(to.data, to.bytes(), std::byte{0});
+      }
+    }
+  };
+  const auto left = [](const ImageField& follower) {
+    Loader loader(from(Masks{}) | seed(2) | image_stage({"image", follower}, PadByLabel{}) | select_fields({"image"}) |
+                      on_error({.policy = OnError::drop}) | ragged("image") | batch(4),
+                  {.threads = 2, .epochs = 1});
+    std::vector<std::uint64_t> indices;
+    for (const Batch& batch : loader.epoch())
+      indices.insert(indices.end(), batch.indices().begin(), batch.indices().end());
+    return indices;
+  };
+  const std::vector<std::uint64_t> expected = left(mask("mask"));
+  CHECK(expected.size() > 5);
+  CHECK(expected.size() < 25);
+  CHECK(left(instance_masks("masks")) == expected);
+}
+
+TEST_CASE("errors of followers name the fields and the stage as they were") {
+  struct Torn {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {dynamic, 12, 1}}, {"masks", DType::u8, {1, dynamic, 12}}}; }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 3>("image", {10, 12, 1});
+      out.emplace<std::uint8_t, 3>("masks", {1, 9, 12});
+    }
+  };
+  const Pipeline p = from(Torn{}) | flip_horizontal({"image", instance_masks("masks")}) |
+                     penstock::rename("image", "picture") | penstock::rename("masks", "segments");
+  CHECK(cause([&] { (void)p.at(0); }).find("\"image\" is [10, 12, 1], and the masks of \"masks\" are [9, 12]") !=
+        std::string::npos);
+  CHECK(error_of([&] { (void)(from(Torn{}) | center_crop("image", {7, 13})); }).stage() == "center_crop(image)");
+  struct PlanesFirst {
+    struct Params {};
+    Params draw(const ImageShape&, Rng&) const { return {}; }
+    void compose(const Params&, const ImageShape&, ImageOp& op) const {
+      op.convert(DType::u8, Layout::chw, {1, 1, 1, 1}, {0, 0, 0, 0});
+    }
+    Shape schema(const Shape& in) const { return {in[2], in[0], in[1]}; }
+  };
+  CHECK(cause([&] {
+          (void)(from(Torn{}) | image_stage({"image", instance_masks("masks")}, PlanesFirst{}));
+        }).find("puts the channels first") != std::string::npos);
 }
 
 TEST_CASE("letterbox keeps the aspect, and centres the picture") {

@@ -73,7 +73,15 @@ std::vector<std::int64_t> left(const Rows& rows, const Stage& stage) {
 using Numbers = std::vector<std::int64_t>;
 const std::vector<std::string> all{"first", "number", "bytes"};
 
-std::string cause(const std::function<void()>& f) { return error_of(f).cause(); }
+// The cause of an Error; empty if there is none.
+std::string cause(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.cause();
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -120,6 +128,24 @@ TEST_CASE("keep_rows keeps the rows of a predicate on the first field") {
   CHECK(with_fixed.schema().at("fixed").shape == Shape{dynamic});
 }
 
+TEST_CASE("a cache takes keep_rows only if its function has a version") {
+  struct Versioned {
+    std::uint64_t number;
+    bool operator()(View<const float, 1>) const { return true; }
+    std::uint64_t version() const { return number; }
+  };
+  const Rows rows{.rows = {{1, 2}}, .inner = {2}};
+  const auto any = [](View<const float, 1>) { return true; };
+  const auto cached = [&](const Stage& stage) {
+    return cause([&] { (void)(from(rows) | stage | cache({.max_bytes = 1 << 20})); });
+  };
+  CHECK(cached(keep_rows(all, any)).find("doesn't say which version it is") != std::string::npos);
+  CHECK(cached(keep_rows(all, any, {.version = 1})) == "");
+  CHECK(cached(keep_rows(all, Versioned{0})) == "");
+  CHECK((from(rows) | keep_rows(all, Versioned{1})).fingerprint() !=
+        (from(rows) | keep_rows(all, Versioned{2})).fingerprint());
+}
+
 TEST_CASE("stages that keep rows refuse fields that have none, or others") {
   const Rows rows{.rows = {{1, 2}}, .inner = {2}};
   const auto joined = [&](const Rows& of, const Stage& stage) {
@@ -131,6 +157,7 @@ TEST_CASE("stages that keep rows refuse fields that have none, or others") {
   CHECK(cause([&] { (void)drop_hidden({"a"}, {.least = 1.5}); }).find("0 to 1, not 1.5") != std::string::npos);
   CHECK(cause([&] { (void)drop_hidden({"a"}, {.least_side = -1}); }).find("pixels, not -1") != std::string::npos);
   CHECK(joined(rows, drop_hidden(all)).find("f32[N, 5], or points") != std::string::npos);
+  CHECK(error_of([&] { (void)(from(rows) | drop_hidden(all)); }).stage() == "drop_hidden");
   CHECK(joined({.rows = {{1, 2, 3}}, .inner = {3}}, drop_hidden(all, {.least = 0.5})).find("are for boxes") !=
         std::string::npos);
   CHECK(joined(rows, keep_rows({"number"}, any)).find("rows of f32 with 1 dimension") != std::string::npos);

@@ -56,12 +56,21 @@ class PENSTOCK_API KeepRows {
   void operator()(Sample& sample, Context& context) const;
   std::string name() const { return options_.name; }
   std::string describe() const;
-  std::uint64_t version() const { return options_.version; }
+
+ protected:
+  const KeepRowsOptions& options() const noexcept { return options_; }
 
  private:
   std::vector<std::string> fields_;
   Predicate predicate_;
   KeepRowsOptions options_;
+};
+
+/// Does the same, and has a version, so that caches take it.
+class PENSTOCK_API KeepVersionedRows : public KeepRows {
+ public:
+  using KeepRows::KeepRows;
+  std::uint64_t version() const { return options().version; }
 };
 
 /// Keeps the rows of a record for which `f` returns true, in the record's order. The first dimension of a field counts
@@ -70,16 +79,25 @@ class PENSTOCK_API KeepRows {
 ///
 ///     keep_rows({"boxes", "classes"}, [](View<const float, 1> box) { return box(2) - box(0) >= 8; })
 ///
+/// A cache takes the stage only if the predicate has a version: `options.version`, or a member `std::uint64_t version()
+/// const`. Both are added.
 /// @throws Error(invalid_argument) if `fields` is empty or names a field twice.
 template <FieldPredicate F>
   requires requires { sizeof(numeric::RowOf<decltype(&F::operator())>); }
 Stage keep_rows(std::vector<std::string> fields, F f, KeepRowsOptions options = {}) {
   using Row = numeric::RowOf<decltype(&F::operator())>;
   using Element = typename Row::Element;
+  bool versioned = options.version != 0;
+  if constexpr (requires { f.version(); }) {
+    options.version += f.version();
+    versioned = true;
+  }
   auto keeps = [f = std::move(f)](const TensorView& row) -> bool {
     return f(View<const Element, Row::rank>(reinterpret_cast<const Element*>(row.data), row.shape));
   };
-  return map(KeepRows(std::move(fields), {std::move(keeps), dtype_of<Element>, Row::rank}, std::move(options)));
+  KeepRows::Predicate predicate{std::move(keeps), dtype_of<Element>, Row::rank};
+  if (versioned) return map(KeepVersionedRows(std::move(fields), std::move(predicate), std::move(options)));
+  return map(KeepRows(std::move(fields), std::move(predicate), std::move(options)));
 }
 
 }  // namespace penstock
