@@ -23,11 +23,13 @@ namespace numeric {
 /// The row that a predicate takes.
 template <class>
 struct RowOf;
+/// The row that a call operator takes as a view.
 template <class F, class T, std::size_t R>
 struct RowOf<bool (F::*)(View<T, R>) const> {
-  using Element = std::remove_const_t<T>;
-  static constexpr std::size_t rank = R;
+  using Element = std::remove_const_t<T>;  ///< type of its numbers
+  static constexpr std::size_t rank = R;   ///< its rank
 };
+/// The same of a call operator that is noexcept.
 template <class F, class T, std::size_t R>
 struct RowOf<bool (F::*)(View<T, R>) const noexcept> : RowOf<bool (F::*)(View<T, R>) const> {};
 }  // namespace numeric
@@ -58,6 +60,7 @@ class PENSTOCK_API KeepRows {
   std::string describe() const;
 
  protected:
+  /// The settings.
   const KeepRowsOptions& options() const noexcept { return options_; }
 
  private:
