@@ -74,7 +74,7 @@ struct Stage {
                           ///< vary: second dimension, 0 = none
   bool by_key = false;    ///< split
   bool drops = false;     ///< whole: "b" goes
-  bool follows = false;   ///< crop, flip, turn: the boxes follow the image
+  bool follows = false;   ///< crop, flip, turn: the boxes and the point follow the image
   std::vector<u64> list;  ///< select; weights, or classes, of a draw
   std::vector<double> shares;      ///< split
   std::string name;                ///< of a map
@@ -104,7 +104,8 @@ struct Collate {
   double value = 0;
 };
 
-/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3]. A stage may add imgbox: f32[?, 5].
+/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3]. A stage may add imgbox: f32[?, 5]
+/// and imgpoint: f32[3].
 struct Spec {
   u64 records = 0, width = 1, seed = 0;
   std::map<u64, Fault> faults;  ///< of reading

@@ -47,6 +47,17 @@ Failure failure(Fault fault, std::string stage, u64 index) {
 
 namespace {
 
+// Moves the point by `moved(x, y)`, and hides it outside of an image of this size.
+void follow_point(Value& point, u64 height, u64 width, auto moved) {
+  const auto number = [&](u64 i) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(point.n[i])));
+  };
+  const auto [x, y] = moved(number(0), number(1));
+  point.n[0] = std::bit_cast<std::uint32_t>(static_cast<float>(x));
+  point.n[1] = std::bit_cast<std::uint32_t>(static_cast<float>(y));
+  if (x < 0 || y < 0 || x > static_cast<double>(width) || y > static_cast<double>(height)) point.n[2] = 0;
+}
+
 // Moves each corner by `moved(x, y)`, and clips boxes to an image of this size. Each number is rounded once.
 void follow(Value& boxes, u64 height, u64 width, auto moved) {
   const auto number = [&](u64 i) {
@@ -70,12 +81,14 @@ void follow(Value& boxes, u64 height, u64 width, auto moved) {
   }
 }
 
-void image(const Stage& s, Value& v, Value* boxes, Draws draws, u64 index, const std::string& of_part) {
+void image(const Stage& s, Value& v, Value* boxes, Value* point, Draws draws, u64 index, const std::string& of_part) {
   const u64 h = v.shape[0], w = v.shape[1];
   const double high = static_cast<double>(h), wide = static_cast<double>(w);
   using Point = std::pair<double, double>;
   const auto boxes_follow = [&](auto moved) {
-    if (boxes != nullptr) follow(*boxes, v.shape[0], v.shape[1], moved);
+    if (boxes == nullptr) return;
+    follow(*boxes, v.shape[0], v.shape[1], moved);
+    follow_point(*point, v.shape[0], v.shape[1], moved);
   };
   const auto rebuild = [&](u64 height, u64 width, auto from) {  // from(y, x) names the old pixel
     std::vector<u64> out;
@@ -90,7 +103,8 @@ void image(const Stage& s, Value& v, Value* boxes, Draws draws, u64 index, const
   using At = std::pair<u64, u64>;
   if (s.kind == Kind::crop) {
     if (h < s.n || w < s.m)
-      throw Failure{"unsupported", "random_crop(" + s.field + (boxes != nullptr ? ", imgbox)" : ")") + of_part,
+      throw Failure{"unsupported",
+                    "random_crop(" + s.field + (boxes != nullptr ? ", imgbox, imgpoint)" : ")") + of_part,
                     "the image is too small", index, false};
     const u64 top = draws.below(h - s.n + 1), left = draws.below(w - s.m + 1);
     rebuild(s.n, s.m, [&](u64 y, u64 x) { return At{top + y, left + x}; });
@@ -199,11 +213,17 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
           out.n.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
       }
       put(sample, out);
+      Value point{"imgpoint", {3}, {}, {}, 4};
+      const u64 x = draws.below(8), y = draws.below(8);
+      for (const u64 number : {x, y, u64{2}})
+        point.n.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+      put(sample, point);
       break;
     }
     default:
       if (s.kind >= Kind::crop && s.kind <= Kind::turn)
-        image(s, at(sample, s.field), s.follows ? &at(sample, "imgbox") : nullptr, draws, index, of_part);
+        image(s, at(sample, s.field), s.follows ? &at(sample, "imgbox") : nullptr,
+              s.follows ? &at(sample, "imgpoint") : nullptr, draws, index, of_part);
   }
 }
 

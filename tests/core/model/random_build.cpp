@@ -247,7 +247,9 @@ struct Vary {
 
 struct AddBoxes {
   model::Stage stage;
-  ps::Schema schema(const ps::Schema& in) const { return in.with({stage.out, ps::DType::f32, {ps::dynamic, 5}}); }
+  ps::Schema schema(const ps::Schema& in) const {
+    return in.with({stage.out, ps::DType::f32, {ps::dynamic, 5}}).with({"imgpoint", ps::DType::f32, {3}});
+  }
   std::string name() const { return stage.name; }
   void operator()(ps::Sample& sample, ps::Context& context) const {
     check(stage.faults, context.index());
@@ -258,12 +260,16 @@ struct AddBoxes {
       std::int64_t column = 0;
       for (const u64 number : {x, y, right, bottom, u64{1}}) boxes(i, column++) = static_cast<float>(number);
     }
+    const auto point = sample.emplace<float, 1>("imgpoint", {3});
+    point(0) = static_cast<float>(rng.below(8));
+    point(1) = static_cast<float>(rng.below(8));
+    point(2) = 2;
   }
 };
 
 // The fields of an image stage.
 ps::ImageFields images_of(const model::Stage& s) {
-  if (s.follows) return {s.field, ps::boxes("imgbox")};
+  if (s.follows) return {s.field, ps::boxes("imgbox"), ps::points("imgpoint")};
   return s.field;
 }
 

@@ -264,12 +264,13 @@ class Builder {
         break;
       }
       case Kind::boxes: {
-        if (!has("img") || has("imgbox")) return;
+        if (!has("img") || has("imgbox") || has("imgpoint")) return;
         Stage& s = push(kind);
         s.name = some_name();
         s.field = "img";
         s.out = "imgbox";
         fields_.push_back(s.out);
+        fields_.push_back("imgpoint");
         if (faulty_ && dice_.chance(40)) s.faults = faults();
         break;
       }
@@ -280,7 +281,7 @@ class Builder {
     for (Stage& s : spec_.stages)
       if ((s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) && s.field.empty())
         s.field = s.kind == Kind::flip && has("img2") && dice_.chance(50) ? "img2" : "img";
-    if (kind >= Kind::crop && kind <= Kind::turn && has("imgbox") && !spec_.stages.empty() &&
+    if (kind >= Kind::crop && kind <= Kind::turn && has("imgbox") && has("imgpoint") && !spec_.stages.empty() &&
         spec_.stages.back().kind == kind && spec_.stages.back().field == "img")
       spec_.stages.back().follows = dice_.chance(70);
   }
