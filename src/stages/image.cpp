@@ -41,9 +41,13 @@ class ImageStage final : public WorkStage {
       const Field& in = pipeline.at(field.name, label);
       const bool after_batch = static_cast<bool>(pipeline.data().batch);
       if ((in.dtype != DType::u8 && in.dtype != DType::u16) || in.shape.rank() != 3)
-        throw Error(Errc::schema_mismatch,
-                    "field \"" + field.name + "\" is " + type_text(in) + ", but image stages take u8[H, W, C]" +
-                        (after_batch ? " after batch" : " or u16[H, W, C]") + "; " + way_to_image(in))
+        throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + type_text(in) +
+                                               ", but image stages take u8[H, W, C]" +
+                                               (after_batch ? " after batch" : " or u16[H, W, C]") + "; " +
+                                               (in.dtype == DType::f32 && in.shape.rank() <= 3 && &field != &fields_[0]
+                                                    ? "boxes and points that follow the image are named as boxes(\"" +
+                                                          field.name + "\") or points(\"" + field.name + "\")"
+                                                    : way_to_image(in)))
             .with_stage(label);
       if (in.dtype == DType::u16 && after_batch)
         throw Error(Errc::schema_mismatch,

@@ -27,10 +27,21 @@ class YoloSource::Impl {
       : options(std::move(yolo_options)),
         pictures_(options.images, detection::picture_endings(), yolo_name),
         labels_(options.labels, {".txt"}, yolo_name) {
+    if (size() != 0 && count_without_labels() == size())
+      throw common::FileError{yolo_name}(
+          options.labels, Errc::invalid_argument,
+          "none of the " + std::to_string(size()) +
+              " pictures has a file of labels here; is it the right folder? For pictures "
+              "without objects, use Files");
     if (options.names.empty()) return;
     if (!options.classes.empty())
       throw common::FileError{yolo_name}(options.names, Errc::invalid_argument,
                                          "classes come from `classes` or from the file `names`; say one");
+    if (options.names.ends_with(".yaml") || options.names.ends_with(".yml"))
+      throw common::FileError{yolo_name}(
+          options.names, Errc::unsupported,
+          "`names` is a text file with the name of one class per line, and this is YAML; "
+          "give the names in `classes`");
     options.classes = ClassNames::from_lines(detection::read_annotations(options.names, yolo_name));
   }
 
@@ -60,8 +71,8 @@ class YoloSource::Impl {
   }
 
   std::vector<std::string> notes() const {
-    std::uint64_t without_labels = 0, without_picture = 0;
-    for (std::size_t i = 0; i < pictures_.size(); ++i) without_labels += labels_.find(pictures_[i].stem) == nullptr;
+    const std::uint64_t without_labels = count_without_labels();
+    std::uint64_t without_picture = 0;
     for (std::size_t i = 0; i < labels_.size(); ++i) without_picture += pictures_.find(labels_[i].stem) == nullptr;
     std::vector<std::string> notes;
     if (without_labels != 0)
@@ -102,6 +113,11 @@ class YoloSource::Impl {
   Yolo options;
 
  private:
+  std::uint64_t count_without_labels() const {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < pictures_.size(); ++i) count += labels_.find(pictures_[i].stem) == nullptr;
+    return count;
+  }
   std::string labels(const detection::FileName& file) const { return options.labels + "/" + file.whole(); }
 
   std::vector<detection::YoloObject> objects_of(std::uint64_t index) const {

@@ -89,8 +89,17 @@ TEST_CASE("YOLO's classes have names from a list or a file") {
   both.classes = {};
   both.names += "x";
   CHECK(code_of([&] { YoloSource{both}; }) == Errc::not_found);
+  both.names = files.folder / "data.yaml";
+  CHECK(mentions(error_of([&] { YoloSource{both}; }), "this is YAML; give the names in `classes`"));
   files.folder.write("images/a.jpg", "");
   CHECK(mentions(error_of([&] { files.open(); }), "the files \"a.jpg\" and \"a.png\" differ only in their ending"));
+}
+
+TEST_CASE("YOLO refuses a folder in which no picture has labels") {
+  const YoloFolder files;
+  Yolo wrong = files.options();
+  wrong.labels = wrong.images;
+  CHECK(mentions(error_of([&] { YoloSource{wrong}; }), "none of the 3 pictures has a file of labels here"));
 }
 
 TEST_CASE("YOLO's identity is that of what the records are") {

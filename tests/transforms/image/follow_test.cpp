@@ -458,7 +458,8 @@ TEST_CASE("a mirrored image exchanges pairs of key points, and a turned one does
       const auto flat = out.emplace<float, 2>("flat", {3, 2});
       for (std::int64_t n = 0; n < 2; ++n)
         for (std::int64_t k = 0; k < 3; ++k) {
-          points(n, k, 0) = static_cast<float>(5 * n + k), points(n, k, 1) = 1, points(n, k, 2) = 2;
+          points(n, k, 0) = static_cast<float>(5 * n + k), points(n, k, 1) = static_cast<float>(1 + 2 * k + n);
+          points(n, k, 2) = 2;
           flat(k, 0) = static_cast<float>(k), flat(k, 1) = 1;
         }
     }
@@ -613,6 +614,9 @@ TEST_CASE("followers that can't follow are refused, with what to do") {
   CHECK(cause([] {
           (void)random_flip({boxes("boxes"), "image"});
         }).find("an image must be before it") != std::string::npos);
+  CHECK(cause([&] {
+          (void)(p | random_flip({"image", "boxes"}));
+        }).find("are named as boxes(\"boxes\")") != std::string::npos);
   CHECK(cause([] { (void)random_flip(boxes("boxes")); }).find("an image must be before it") != std::string::npos);
   CHECK(cause([&] {
           (void)(p | random_flip({"image", boxes("points")}));
