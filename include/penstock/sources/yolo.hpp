@@ -47,8 +47,8 @@ class PENSTOCK_API YoloSource {
  public:
   /// Lists both folders, and reads `names`.
   /// @throws Error(not_found | io).
-  /// @throws Error(invalid_argument) if two pictures differ only in their ending, if no picture has a file of labels, or
-  /// if both `classes` and `names` are set.
+  /// @throws Error(invalid_argument) if two pictures differ only in their ending, if no picture has a file of labels,
+  /// or if both `classes` and `names` are set.
   /// @throws Error(unsupported) if `names` is a file of YAML.
   explicit YoloSource(Yolo options);
 
