@@ -91,7 +91,7 @@ double kept_share(const SplitOptions& options) {
 
 std::string kept_parts(const SplitOptions& options) {
   const std::string part = "part " + std::to_string(named_part(options));
-  return options.all_but ? "all but " + part : part;
+  return (options.all_but ? "all but " : "") + part;
 }
 
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "describe.hpp"
+#include "surround.hpp"
 
 namespace penstock {
 
@@ -70,14 +71,7 @@ RandomCrop::RandomCrop(Size size, RandomCropOptions options)
     throw Error(Errc::invalid_argument, "random_crop: padding " + std::to_string(options_.padding) +
                                             " is not 0 to less than " + (reflects ? "half of " : "") +
                                             "a side of the box of " + text(size));
-  if (options_.fill.empty() || options_.fill.size() > 4)
-    throw Error(Errc::invalid_argument, "random_crop: fill must be 1 to 4 values, one for all channels or one each");
-  std::vector<int> values = options_.fill;
-  values.push_back(options_.label);
-  for (const int value : values)
-    if (value < 0 || value > 65535)
-      throw Error(Errc::invalid_argument,
-                  "random_crop: a fill of " + std::to_string(value) + " is no value of an image");
+  image::check_surround("random_crop", options_.fill, options_.label);
 }
 
 std::int32_t RandomCrop::padded(std::int32_t side) const {
@@ -97,16 +91,9 @@ RandomCrop::Params RandomCrop::draw(const ImageShape& shape, Rng& rng) const {
 
 void RandomCrop::compose(const Params& params, const ImageShape& shape, ImageOp& op) const {
   if (options_.padding > 0) {
-    const std::size_t colors = options_.fill.size();
-    if (colors != 1 && colors != static_cast<std::size_t>(shape.channels) && !op.labels())
-      throw Error(Errc::unsupported, "random_crop has " + std::to_string(colors) + " values to fill an image of " +
-                                         std::to_string(shape.channels) + " channels with: one, or one each");
     const std::int32_t p = options_.padding;
-    Padding padding{.top = p, .left = p, .bottom = p, .right = p, .mode = options_.mode};
-    for (std::size_t c = 0; c < padding.fill.size(); ++c)
-      padding.fill[c] = static_cast<std::uint16_t>(options_.fill[std::min(c, colors - 1)]);
-    padding.label = static_cast<std::uint16_t>(options_.label);
-    op.pad(padding);
+    image::surround(op, {.top = p, .left = p, .bottom = p, .right = p, .mode = options_.mode}, "random_crop",
+                    options_.fill, options_.label, shape.channels);
   }
   op.crop({params.top, params.left, size_.height, size_.width});
 }

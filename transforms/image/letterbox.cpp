@@ -5,18 +5,13 @@
 #include <utility>
 
 #include "describe.hpp"
+#include "surround.hpp"
 
 namespace penstock {
 
 Letterbox::Letterbox(Size size, LetterboxOptions options)
     : size_(image::checked_size("letterbox", size)), options_(std::move(options)) {
-  if (options_.fill.empty() || options_.fill.size() > 4)
-    throw Error(Errc::invalid_argument, "letterbox: fill must be 1 to 4 values, one for all channels or one each");
-  std::vector<int> values = options_.fill;
-  values.push_back(options_.label);
-  for (const int value : values)
-    if (value < 0 || value > 65535)
-      throw Error(Errc::invalid_argument, "letterbox: a fill of " + std::to_string(value) + " is no value of an image");
+  image::check_surround("letterbox", options_.fill, options_.label);
 }
 
 Letterbox::Params Letterbox::draw(const ImageShape&, Rng&) const { return {}; }
@@ -36,20 +31,14 @@ Box Letterbox::inner(Size picture) const noexcept {
 }
 
 void Letterbox::compose(const Params&, const ImageShape& shape, ImageOp& op) const {
-  const std::size_t colors = options_.fill.size();
-  if (colors != 1 && colors != static_cast<std::size_t>(shape.channels) && !op.labels())
-    throw Error(Errc::unsupported, "letterbox has " + std::to_string(colors) + " values to surround an image of " +
-                                       std::to_string(shape.channels) + " channels with: one, or one each");
   const Box at = inner(shape.size());
-  Padding padding{.top = at.top,
-                  .left = at.left,
-                  .bottom = size_.height - at.top - at.height,
-                  .right = size_.width - at.left - at.width};
-  for (std::size_t c = 0; c < padding.fill.size(); ++c)
-    padding.fill[c] = static_cast<std::uint16_t>(options_.fill[std::min(c, colors - 1)]);
-  padding.label = static_cast<std::uint16_t>(options_.label);
   op.resize(at.size());
-  op.pad(padding);
+  image::surround(op,
+                  {.top = at.top,
+                   .left = at.left,
+                   .bottom = size_.height - at.top - at.height,
+                   .right = size_.width - at.left - at.width},
+                  "letterbox", options_.fill, options_.label, shape.channels);
 }
 
 Shape Letterbox::schema(const Shape& in) const { return {size_.height, size_.width, in[2]}; }

@@ -35,9 +35,9 @@ namespace penstock {
 ///
 /// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host
 /// or of an EmulatedGpu, `run` calls `launch_on_host`. The loader makes the device current before it calls `run`. One
-/// thread calls `run`, for one batch after another (see `in_place` for the exception). The stage must make these fields
-/// of the result: new fields, fields whose type changes, and fields that `writes` names. All other fields have the same
-/// memory in `in` and `out`. A stage may also have
+/// thread calls `run`, for one batch after another (see `in_place` for the exception). `run` must write all new fields,
+/// all fields whose type changes, and all fields that `writes` names. Each other field has the same memory in `in` and
+/// `out`. A stage may also have
 ///
 ///     Draws draw(Rng& rng) const;
 ///         Returns a plain struct of at most 64 bytes for one row.

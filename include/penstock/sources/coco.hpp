@@ -109,8 +109,8 @@ class PENSTOCK_API CocoSource {
   /// - a number is not finite as f32, or an `id` is not a whole number of 64 bits;
   /// - two entries of a list have the same `id`, or an annotation names an image or category that is not there;
   /// - a `file_name` is not a path below the folder.
-  /// @throws Error(unsupported) if the `id` of a category has more than 32 bits, or categories have lists of keypoints
-  /// of different lengths.
+  /// @throws Error(unsupported) if the `id` of a category has more than 32 bits, or two categories have different
+  /// numbers of keypoints.
   /// @throws Error(limit_exceeded) if a value is nested more deeply than 512 levels.
   /// @throws Error(invalid_argument) if `masks` is set and an image has no size, or if `keypoints` is set and no
   /// category lists keypoints.

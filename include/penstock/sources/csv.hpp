@@ -88,8 +88,8 @@ struct Csv {
   /// three, a comma separates cells.
   char delimiter = 0;
   bool header = true;  ///< whether the first line of every file names its columns
-  /// Cells that count as missing in columns of numbers, and in columns of classes if no class has that name. A column
-  /// of text keeps these cells as text.
+  /// Cells that count as missing in columns of numbers, and in columns of classes if no class has that name. In
+  /// a column of text they are text.
   std::vector<std::string> missing_cells = {"", "NA"};
   /// The number for missing cells in columns of numbers. Default (none): a missing cell is an error of its record. In
   /// columns of classes, a missing cell is an error whatever this is.

@@ -72,8 +72,8 @@ struct JsonLines {
   std::string key = {};
   /// The members that become fields. Default (empty): each member that more than half of the first 100 records have.
   /// The key is left out. Objects become one field for each of their members. Booleans are u8, strings are text, and
-  /// numbers are i64, u64 or f64, the first that holds all of them exactly. A dimension of an array is fixed if it is
-  /// the same in all these records. `notes` names members that can't be fields.
+  /// numbers are i64, u64 or f64, the first that holds all of them exactly. If all these records have the same
+  /// length in a dimension of an array, it is fixed. `notes` names members that can't be fields.
   std::vector<JsonField> fields = {};
   /// The number for a null, or for a member that is not there, in fields of one number; and for a null in an array.
   /// Default (none): both are errors of their record. In other fields they always are.

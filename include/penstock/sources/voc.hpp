@@ -17,8 +17,8 @@ namespace penstock {
 /// Pictures with boxes in the format of Pascal VOC: a file of XML for each picture. `from(Voc{.root = "VOC2012"})`
 /// opens them.
 ///
-/// Each file `Annotations/NAME.xml` below `root` is a record, in the order of the names' bytes. Its picture is the file
-/// of the same name in `JPEGImages`, with an ending like .jpg or .png. N is the number of elements `object`:
+/// Each file `Annotations/NAME.xml` below `root` is a record, in the order of the names' bytes. Its picture is
+/// `JPEGImages/NAME.jpg`, or has another ending of a picture. N is the number of elements `object`:
 ///
 /// - `image`, u8[?]: the bytes of the picture's file.
 /// - `boxes`, f32[?, 5]: [N, 5] of x0, y0, x1, y1 and the visible share, which is 1.

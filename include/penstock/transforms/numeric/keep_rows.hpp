@@ -29,7 +29,7 @@ struct RowOf<bool (F::*)(View<T, R>) const> {
   using Element = std::remove_const_t<T>;  ///< type of its numbers
   static constexpr std::size_t rank = R;   ///< its rank
 };
-/// The same of a call operator that is noexcept.
+/// A call operator that is noexcept takes the same row.
 template <class F, class T, std::size_t R>
 struct RowOf<bool (F::*)(View<T, R>) const noexcept> : RowOf<bool (F::*)(View<T, R>) const> {};
 }  // namespace numeric
