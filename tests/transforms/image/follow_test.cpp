@@ -595,6 +595,42 @@ TEST_CASE("errors of followers name the fields and the stage as they were") {
         }).find("puts the channels first") != std::string::npos);
 }
 
+TEST_CASE("letterbox surrounds pictures by its colours, and masks by its label") {
+  struct Square {
+    std::uint64_t size() const { return 1; }
+    Schema schema() const { return {{"image", DType::u8, {10, 10, 3}}, {"mask", DType::u8, {10, 10, 1}}}; }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      for (std::size_t field = 0; field < 2; ++field) {
+        const TensorView to = out.emplace(field, schema()[field].shape);
+        std::fill_n(to.data, to.bytes(), std::byte{50});
+      }
+    }
+  };
+  const auto pixel = [](const OwnedSample& sample, const char* field, std::size_t x) {
+    const TensorView t = sample[field];
+    const auto channels = static_cast<std::size_t>(t.shape[2]);
+    std::vector<int> values;
+    for (std::size_t c = 0; c < channels; ++c) values.push_back(std::to_integer<int>(t.data[x * channels + c]));
+    return values;
+  };
+  using Values = std::vector<int>;
+  const auto boxed = [](const LetterboxOptions& options) {
+    return (from(Square{}) | letterbox({"image", "mask"}, {10, 20}, options)).at(0);
+  };
+  const OwnedSample usual = boxed({}), coloured = boxed({.fill = {1, 2, 3}, .label = 7});
+  for (const std::size_t x : {std::size_t{4}, std::size_t{15}}) {
+    CHECK(pixel(usual, "image", x) == Values{114, 114, 114});
+    CHECK(pixel(usual, "mask", x) == Values{0});
+    CHECK(pixel(coloured, "image", x) == Values{1, 2, 3});
+    CHECK(pixel(coloured, "mask", x) == Values{7});
+  }
+  for (const std::size_t x : {std::size_t{5}, std::size_t{14}})
+    CHECK(pixel(coloured, "image", x) == Values{50, 50, 50});
+  CHECK(cause([&] {
+          (void)boxed({.fill = {1, 2}});
+        }).find("has 2 values to fill an image of 3 channels") != std::string::npos);
+}
+
 TEST_CASE("letterbox keeps the aspect, and centres the picture") {
   const Letterbox box({100, 200});
   CHECK(box.inner({50, 100}) == Box{0, 0, 100, 200});
