@@ -2,10 +2,13 @@
 #include "chain/chain_compiler.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include "chain/follow_step.hpp"
 #include "chain/image_step.hpp"
@@ -47,6 +50,43 @@ void relate(Step& step, const Schema& before) {
     const Field& old = before[static_cast<std::size_t>(step.from[i])];
     if (old.dtype != step.schema[i].dtype || old.shape.rank() != step.schema[i].shape.rank()) step.cleared.push_back(i);
   }
+}
+
+// Returns whether the stage moves pixels, as far as a few draws for a small image show.
+bool moves_pixels(const ImageStageModel& model) {
+  constexpr ImageShape shape{64, 48, 3};
+  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+  for (std::uint64_t draw = 0; draw < 16; ++draw) {
+    ImageOp op(shape);
+    Rng rng(0, 0, {0, draw});
+    try {
+      model.draw(shape, rng, params);
+      model.compose(params, shape, op);
+    } catch (const Error&) {
+      return true;  // such as a crop that is larger than this image
+    }
+    if (!(op.box.size() == shape.size()) || op.resamples() || op.pads() || op.transpose || op.flip_x || op.flip_y)
+      return true;
+  }
+  return false;
+}
+
+// Returns notes about fields that are likely to be boxes of the stage's image, and do not follow it.
+std::vector<std::string> boxes_left_alone(const BoundStage& stage, const ImageFields& fields,
+                                          const ImageStageModel& model) {
+  std::vector<std::string> notes;
+  for (const Field& field : stage.out) {
+    const Shape& shape = field.shape;
+    const bool like_boxes =
+        field.dtype == DType::f32 && shape.rank() == 2 && shape[0] == dynamic && (shape[1] == 4 || shape[1] == 5);
+    if (!like_boxes || std::ranges::any_of(fields, [&](const ImageField& of) { return of.name == field.name; }))
+      continue;
+    if (!moves_pixels(model)) break;
+    notes.push_back(field.name + " does not follow " + stage.label +
+                    "; if it has boxes of this image, name it there: {\"" + fields[0].name + "\", boxes(\"" +
+                    field.name + "\")}");
+  }
+  return notes;
 }
 
 }  // namespace
@@ -96,33 +136,50 @@ ImageStep& ChainCompiler::begin_follower(std::uint64_t key, const ImageExecutor&
   return *images_.back();
 }
 
-// Folds the stage into the last image step of each of its fields. If a field has none that the stage can join, begins
-// one. Image steps of other fields may come after the joined step, because steps of different fields have only shared
-// draws in common.
+void ChainCompiler::add_decoding(const BoundStage& stage, const ImageFields& fields, const ImageDecoder& decoder,
+                                 const ImageStageModel& turn, const ImageExecutor& executor) {
+  ImageStep& step = begin_image(stage.label, stage.key, executor, stage.out.slot(fields[0].name));
+  step.decoder = &decoder;
+  step.decoder_label = stage.label;
+  step.result = stage.out[step.slot];
+  if (fields.size() == 1) return;
+  step.turn = program_.shared_draws;
+  for (std::size_t i = 1; i < fields.size(); ++i) join(stage, fields, fields[i], turn, executor);
+  ++program_.shared_draws;
+}
+
 void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                               const ImageExecutor& executor) {
-  const ImageField& first = fields[0];
-  for (const ImageField& field : fields) {
-    FoldStage folded;
-    folded.model = &model;
-    folded.key = stage.key;
-    folded.label = stage.label;
-    folded.field = field.name;
-    folded.filter = field.filter;
-    folded.shared = program_.shared_draws;
-    folded.mirrored = field.mirrored;
-    if (fields.size() > 1) folded.draw = &field == &first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
-    std::size_t at = last_image(field, executor);
-    if (folded.draw == FoldStage::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);
-    const std::size_t slot = stage.out.slot(field.name);
-    ImageStep& step = at != images_.size()                    ? *images_[at]
-                      : field.kind == ImageField::Kind::image ? begin_image("", stage.key, executor, slot)
-                                                              : begin_follower(stage.key, executor, slot, field.kind);
-    step.label += (step.label.empty() ? "" : " + ") + stage.label;
-    step.result = stage.out[step.slot];
-    step.stages.push_back(std::move(folded));
-  }
+  for (const ImageField& field : fields) join(stage, fields, field, model, executor);
+  for (std::string& note : boxes_left_alone(stage, fields, model))
+    images_[last_image(fields[0], executor)]->left_alone.push_back(std::move(note));
   if (fields.size() > 1) ++program_.shared_draws;
+}
+
+// Folds the stage into the field's last image step. If the field has none that the stage can join, begins one. Image
+// steps of other fields may come after the joined step, because steps of different fields have only shared draws in
+// common.
+void ChainCompiler::join(const BoundStage& stage, const ImageFields& fields, const ImageField& field,
+                         const ImageStageModel& model, const ImageExecutor& executor) {
+  const ImageField& first = fields[0];
+  FoldStage folded;
+  folded.model = &model;
+  folded.key = stage.key;
+  folded.label = stage.label;
+  folded.field = field.name;
+  folded.filter = field.filter;
+  folded.shared = program_.shared_draws;
+  folded.mirrored = field.mirrored;
+  if (fields.size() > 1) folded.draw = &field == &first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
+  std::size_t at = last_image(field, executor);
+  if (folded.draw == FoldStage::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);
+  const std::size_t slot = stage.out.slot(field.name);
+  ImageStep& step = at != images_.size()                    ? *images_[at]
+                    : field.kind == ImageField::Kind::image ? begin_image("", stage.key, executor, slot)
+                                                            : begin_follower(stage.key, executor, slot, field.kind);
+  step.label += (step.label.empty() ? "" : " + ") + stage.label;
+  step.result = stage.out[step.slot];
+  step.stages.push_back(std::move(folded));
 }
 
 // Returns the position of the field's last image step in `images_`; `images_.size()` if the field has no step there
@@ -157,12 +214,9 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
 // begin instead, because a later step follows this step's draws or may read a field that this step adds.
 std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
   if (!images_[at]->encodings.empty()) return images_.size();
-  for (const FoldStage& lead : images_[at]->stages)
-    for (std::size_t i = at + 1; i < images_.size(); ++i)
-      for (const FoldStage& folded : images_[i]->stages)
-        if (lead.draw == FoldStage::Draw::lead && folded.draw == FoldStage::Draw::follow &&
-            folded.shared == lead.shared)
-          return images_.size();
+  for (std::size_t i = at + 1; i < images_.size(); ++i)
+    for (const FoldStage& folded : images_[i]->stages)
+      if (folded.draw == FoldStage::Draw::follow && images_[at]->leads(folded.shared)) return images_.size();
   const auto image = images_.begin() + static_cast<std::ptrdiff_t>(at);
   std::rotate(image, image + 1, images_.end());
   const auto step = steps().end() - static_cast<std::ptrdiff_t>(images_.size() - at);

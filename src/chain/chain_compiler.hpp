@@ -41,8 +41,10 @@ class ChainCompiler {
   void begin_children() noexcept { program_.children_begin = program_.steps.size(); }
   /// Adds an image step for the field in `slot`. Later image stages of the same field may join this step.
   ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot);
-  /// Adds a step for a field that follows an image.
-  ImageStep& begin_follower(std::uint64_t key, const ImageExecutor& executor, std::size_t slot, ImageField::Kind kind);
+  /// Adds a step that decodes the first of `fields`. The others follow it as they follow the stage `turn`, whose
+  /// parameters are TurnParams.
+  void add_decoding(const BoundStage& stage, const ImageFields& fields, const ImageDecoder& decoder,
+                    const ImageStageModel& turn, const ImageExecutor& executor);
   /// Adds the stage to the image step of each field. If a field has no image step that the stage can join, begins one.
   void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                  const ImageExecutor& executor);
@@ -56,6 +58,9 @@ class ChainCompiler {
  private:
   std::vector<std::unique_ptr<Step>>& steps() noexcept { return program_.steps; }
   void add_cache();
+  ImageStep& begin_follower(std::uint64_t key, const ImageExecutor& executor, std::size_t slot, ImageField::Kind kind);
+  void join(const BoundStage& stage, const ImageFields& fields, const ImageField& field, const ImageStageModel& model,
+            const ImageExecutor& executor);
   std::size_t last_image(const ImageField& field, const ImageExecutor& executor) const;
   std::size_t moved_to_the_end(std::size_t at);
   void relate_steps();

@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
@@ -32,6 +33,7 @@ class Fold {
       const std::byte* const data = run.value(step.slot);
       shape = decoding->open({data, static_cast<std::size_t>(cell.shape[0])});
       if (const char* const remark = decoding->remark()) run.counters.steps[number].remarks.add(remark, 1);
+      if (step.turn) share_turn(*decoding, shape);
       encoded_ = decoding;
       if (step.decoder->reduces()) reducing_ = decoding;
       made_of_ = {.image = decoding, .shape = shape, .stage = &step.decoder_label};
@@ -152,6 +154,20 @@ class Fold {
                       ": fields of one image stage agree in height and width; resize each to one size before it");
     }
     return shared.params;
+  }
+
+  // Tells the fields that follow the decoder how it turns the stored image.
+  void share_turn(const ImageDecoding& decoding, ImageShape shape) {
+    const TurnParams params{decoding.orientation()};
+    // Refuses the answer of a custom decoder that is no orientation.
+    ImageOp op(shape);
+    ask_stage([&] { op.orient(params.orientation); });
+    SharedDraw& shared = run_.images.shared_draws[*step_.turn];
+    std::memcpy(shared.params, &params, sizeof params);
+    if (op.transpose) std::swap(shape.height, shape.width);
+    shared.shape = shape;
+    shared.filter = Filter::linear;
+    shared.field = &step_.result.name;
   }
 
   void check_bytes(const ImageShape& shape, std::size_t each) const {

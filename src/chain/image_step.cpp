@@ -25,6 +25,12 @@ bool ImageStep::adds(const std::string& field) const {
       encodings, [&](const FoldEncoding& encoding) { return !encoding.in_place && encoding.result.name == field; });
 }
 
+bool ImageStep::leads(std::size_t shared) const noexcept {
+  return turn == shared || std::ranges::any_of(stages, [&](const FoldStage& stage) {
+           return stage.draw == FoldStage::Draw::lead && stage.shared == shared;
+         });
+}
+
 bool ImageStep::makes_slot(std::size_t of) const noexcept {
   return (of == slot && makes_value()) ||
          std::ranges::any_of(encodings, [&](const FoldEncoding& encoding) { return encoding.slot == of; });
@@ -88,6 +94,7 @@ std::vector<std::string> ImageStep::masks() const {
 std::vector<std::string> ImageStep::notes() const {
   std::vector<std::string> notes;
   if (makes_mask) notes = mask_notes(result.name, *decoder);
+  notes.insert(notes.end(), left_alone.begin(), left_alone.end());
   if (!either_end.empty())
     notes.push_back(
         result.name + either_end +

@@ -43,6 +43,11 @@ struct FoldEncoding {
   bool in_place = false;  ///< the file replaces the image, which ends the fold
 };
 
+/// What a decoder shares with the fields that follow its image.
+struct TurnParams {
+  int orientation = 1;  ///< `ImageDecoding::orientation`
+};
+
 /// Neighbouring image stages of one field, folded into one operation. The step includes the decoding before the stages,
 /// and encoders between and after the stages.
 class ImageStep : public Step {
@@ -66,6 +71,9 @@ class ImageStep : public Step {
     return decoder != nullptr ? decoder->start() : nullptr;
   }
 
+  /// Returns whether a stage's other fields follow this step's draw of that number.
+  bool leads(std::size_t shared) const noexcept;
+
   /// Returns what the step's field is.
   virtual ImageField::Kind kind() const noexcept { return ImageField::Kind::image; }
   /// Returns whether the step adds this field.
@@ -75,13 +83,15 @@ class ImageStep : public Step {
   const std::size_t slot;
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
-  bool makes_mask = false;  ///< this step or a later step resamples the decoder's image by nearest
+  std::optional<std::size_t> turn = {};  ///< number of the shared draw that gets how the decoder turns the image
+  bool makes_mask = false;               ///< this step or a later step resamples the decoder's image by nearest
   std::vector<FoldStage> stages;
   std::vector<FoldEncoding> encodings;  ///< in the order in which they run
   DType element = DType::u8;            ///< type of the images that the step takes, if it has no decoder
   std::string either_end;  ///< shape of the images that the step takes, if the channels could be the first or the last
                            ///< dimension; else empty
   Field result;            ///< the step's field after the step
+  std::vector<std::string> left_alone;  ///< notes of plan() about boxes that do not follow the image
 
  private:
   bool makes_slot(std::size_t of) const noexcept;

@@ -159,6 +159,15 @@ void ImageOp::rot90(int quarters) {
   }
 }
 
+void ImageOp::orient(int orientation) {
+  if (orientation < 1 || orientation > 8)
+    throw Error(Errc::invalid_argument, "orientation " + std::to_string(orientation) + " is not 1 to 8");
+  constexpr int quarters[] = {0, 0, 2, 2, 1, 3, 1, 1};  // counter-clockwise
+  rot90(quarters[orientation - 1]);
+  if (orientation == 2 || orientation == 4 || orientation == 7) flip_horizontal();
+  if (orientation == 5) flip_vertical();
+}
+
 void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multiply, const std::array<float, 4>& add) {
   if (refused_) return;
   if (to != source.element && to != DType::f16 && to != DType::bf16 && to != DType::f32)

@@ -194,9 +194,10 @@ void Parts::take_schema(const std::string& kind, const std::vector<AnySource>& p
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const Schema own = without_classes(schemas[i]);
     if (own == first) continue;
-    throw Error(Errc::schema_mismatch, "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
-                                           "): " + difference(first, own) +
-                                           "; give both the same, for example by another schema option of the source")
+    throw Error(Errc::schema_mismatch,
+                "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
+                    "): " + difference(first, own) +
+                    "; give both the same, for example by `from(...) | select_fields(...)` as each part")
         .with_stage(kind)
         .with_source(names[i])
         .with_file(parts[i].model()->file());

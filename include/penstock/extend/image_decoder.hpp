@@ -13,6 +13,7 @@
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/extend/promised_image.hpp>
+#include <penstock/stages/image_fields.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
@@ -25,6 +26,9 @@ class PENSTOCK_API ImageDecoding : public EncodedImage {
   /// `encoded` must stay valid until the next `open`.
   /// @throws Error(corrupt | unsupported | limit_exceeded).
   virtual ImageShape open(std::span<const std::byte> encoded) = 0;
+  /// Returns how the opened image is turned and mirrored, compared with the stored one: 1 (not at all) to 8, as in Exif
+  /// data. Boxes and other fields that follow the decoder are moved likewise.
+  virtual int orientation() const { return 1; }
   /// Returns what is unexpected about the opened image's pixels, or null if nothing is. A loader's report puts the text
   /// after "5 images": "had a palette, ...". The text is the same for all images and lives as long as the program.
   virtual const char* remark() const { return nullptr; }
@@ -101,8 +105,8 @@ class PENSTOCK_API ImageDecoder {
   virtual double host_share() const { return 0; }
 };
 
-/// Makes a stage of a custom decoder. The stage replaces `field`, u8 [N], the encoded bytes of one image, by the
-/// pixels, [H, W, C] in the decoder's dtype:
+/// Makes a stage of a custom decoder. The stage replaces the first field, u8 [N], the encoded bytes of one image, by
+/// the pixels, [H, W, C] in the decoder's dtype:
 ///
 ///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
 ///
@@ -111,11 +115,17 @@ class PENSTOCK_API ImageDecoder {
 /// stage takes a ragged field, and makes images that may differ in size. Then an image stage that gives all images the
 /// same size must follow. `executor` must live as long as the program, like `image_executor()`.
 ///
+/// `fields`: the image, and boxes, points and instance masks that follow it. They are of the stored image, and are
+/// moved as `ImageDecoding::orientation` says. Their sizes are checked against the image's, like those of other image
+/// stages.
+///
 /// When the stage joins a pipeline, throws
-/// - Error(schema_mismatch) if the field is not u8 [N], or, after `batch`, is not ragged;
+/// - Error(invalid_argument) if a further field is an image or a crop. Also if fields follow a decoder that always
+///   decodes at a part of the size (`scaling()`, but not `reduces()`);
+/// - Error(schema_mismatch) if the field is not u8 [N], or, after `batch`, is not ragged; or if a field can't follow;
 /// - Error(unsupported) after `batch` if the decoder makes values of 16 bits, or an unknown number of channels, or
 ///   `reduces()`.
-PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
+PENSTOCK_API Stage decode_stage(ImageFields fields, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 
 }  // namespace penstock

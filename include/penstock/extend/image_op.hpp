@@ -162,6 +162,9 @@ class PENSTOCK_API ImageOp {
   void flip_vertical();
   /// Turns the image by `quarters` x 90 degrees counter-clockwise; `quarters` is any integer.
   void rot90(int quarters);
+  /// Turns and mirrors the image as Exif data say: `orientation` is 1 (not at all) to 8.
+  /// @throws Error(invalid_argument) for other numbers.
+  void orient(int orientation);
   /// Converts the image to a tensor: sets element type, layout, and value * scale + bias per channel. The type is f32,
   /// f16 or bf16, or the image's own type with scale 1 and bias 0. All other image stages must come before the
   /// conversion. Refused after another conversion.

@@ -123,6 +123,8 @@ class PENSTOCK_API CocoSource {
   /// Opens a reader for one thread.
   std::unique_ptr<CocoReader> open_reader() const;
 
+  /// The `id` in `categories` of each class, class 0 first. COCO's result files name classes by these.
+  std::vector<std::int64_t> category_ids() const;
   /// The source's name in errors and `plan()`.
   std::string name() const { return "coco"; }
   /// The file of annotations.

@@ -8,6 +8,7 @@
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/stages/image_fields.hpp>
 #include <penstock/stages/stage.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
@@ -54,10 +55,12 @@ struct DecodeImageOptions {
 /// refuses such images by name. Image stages that follow fold into this stage. If this stage stands after `batch`, on a
 /// ragged field, the loader's threads decode, and `scale` must not be `fit`.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Errors of decoding are of one sample: the
-/// errors of the format's own stage, and unsupported, with the first bytes, if the data begins like no such format.
-/// @throws Error(invalid_argument) like `any_image_decoder`.
-PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
+/// The first field: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Errors of decoding are of one
+/// sample: the errors of the format's own stage, and unsupported, with the first bytes, if the data begins like no such
+/// format. Boxes, points and instance masks may follow it. They are of the stored image, and turn with it if
+/// `apply_orientation` is set: `decode_image({"image", boxes("boxes")}, {.apply_orientation = true})`.
+/// @throws Error(invalid_argument) like `any_image_decoder` and `decode_stage`.
+PENSTOCK_API Stage decode_image(ImageFields fields = "image", const DecodeImageOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
 /// @throws Error(invalid_argument) if a limit is below 1, or `dtype` is neither u8 nor u16.

@@ -9,6 +9,7 @@
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/stages/image_fields.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
@@ -121,10 +122,12 @@ PENSTOCK_API std::string to_string(JpegOptions::Scale scale);
 /// threads decode all images. If `decode_jpeg` stands after `batch`, an image stage that gives all images one size must
 /// follow, and `scale` must not be `fit`.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). Errors of decoding are of one sample: corrupt (with
-/// the byte offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
-/// @throws Error(invalid_argument) like `jpeg_decoder`.
-PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});
+/// The first field: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). Errors of decoding are of one sample: corrupt
+/// (with the byte offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless),
+/// limit_exceeded. Boxes, points and instance masks may follow it. They are of the stored image, and turn with it if
+/// `apply_orientation` is set: `decode_jpeg({"image", boxes("boxes")}, {.apply_orientation = true})`.
+/// @throws Error(invalid_argument) like `jpeg_decoder` and `decode_stage`.
+PENSTOCK_API Stage decode_jpeg(ImageFields fields = "image", const JpegOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
 /// @throws Error(invalid_argument) if a limit is below 1, or `host_share` is not 0 to 1.

@@ -9,6 +9,7 @@
 #include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/stages/image_fields.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
@@ -62,8 +63,8 @@ struct TiffOptions {
 /// libtiff and its codecs allocate memory of their own, which is not part of the loader's byte budget. A runner needs
 /// memory for one strip or tile, unless its rows are rows of the result.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages treat 16 bits as after
-/// `decode_png`. Errors of decoding are of one sample: corrupt, limit_exceeded, unsupported. Unsupported are:
+/// The first field: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages treat 16 bits as
+/// after `decode_png`. Errors of decoding are of one sample: corrupt, limit_exceeded, unsupported. Unsupported are:
 /// - several pages, unless `page` is set, and a page that the file lacks;
 /// - CMYK and other inks, CIELab, YCbCr that is not JPEG, and further meanings of values;
 /// - signed values, floating point, and other numbers of bits;
@@ -73,8 +74,10 @@ struct TiffOptions {
 ///
 /// A directory of more than 400 tags is above a limit, and so is a tile of more than 2^20 pixels that has more than
 /// four times the image's.
-/// @throws Error(invalid_argument) like `tiff_decoder`.
-PENSTOCK_API Stage decode_tiff(std::string field = "image", const TiffOptions& options = {});
+/// Boxes, points and instance masks may follow it. They are of the stored image, and turn with it if
+/// `apply_orientation` is set: `decode_tiff({"image", boxes("boxes")}, {.apply_orientation = true})`.
+/// @throws Error(invalid_argument) like `tiff_decoder` and `decode_stage`.
+PENSTOCK_API Stage decode_tiff(ImageFields fields = "image", const TiffOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
 /// @throws Error(invalid_argument) if `max_pixels` is below 1, or `dtype` is neither u8 nor u16.

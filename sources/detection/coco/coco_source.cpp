@@ -62,6 +62,7 @@ CocoSource::CocoSource(Coco options) : impl_(std::make_shared<const Impl>(std::m
 std::uint64_t CocoSource::size() const noexcept { return impl_->table.size(); }
 Schema CocoSource::schema() const { return impl_->schema; }
 std::string CocoSource::file() const { return impl_->options.annotations; }
+std::vector<std::int64_t> CocoSource::category_ids() const { return impl_->table.category_ids(); }
 
 std::string CocoSource::file_of(std::uint64_t index) const {
   impl_->require(index);

@@ -309,6 +309,7 @@ class CocoScan {
     for (const IdOfEntry& category : sorted) {
       const Category& from = categories_[category.entry];
       names.push_back(from.name);
+      table_.category_ids_.push_back(category.id);
       if (from.keypoints == 0) continue;
       if (table_.keypoints_ != 0 && table_.keypoints_ != from.keypoints)
         refuse_entry(categories_list, category.entry,

@@ -48,6 +48,8 @@ class CocoTable {
   }
   const CocoObject& object(std::uint32_t annotation) const noexcept { return all_[annotation]; }
   const ClassNames& classes() const noexcept { return classes_; }
+  /// The `id` of each class's category.
+  const std::vector<std::int64_t>& category_ids() const noexcept { return category_ids_; }
   /// Number of points that the categories list.
   std::int64_t keypoints() const noexcept { return keypoints_; }
 
@@ -68,6 +70,7 @@ class CocoTable {
   std::vector<std::uint32_t> objects_of_;  // positions in `all_`, image by image
   std::vector<std::uint32_t> records_;     // positions in `images_`
   ClassNames classes_;
+  std::vector<std::int64_t> category_ids_;
   std::int64_t keypoints_ = 0;
   LeftOut left_out_;
 };

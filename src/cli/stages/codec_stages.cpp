@@ -19,6 +19,8 @@ namespace penstock::cli {
 
 namespace {
 
+constexpr Parameter followed_image{"field", "image,boxes:boxes"};
+
 JpegOptions::Cmyk cmyk_of(const Arguments& a) {
   using Cmyk = JpegOptions::Cmyk;
   return std::array{Cmyk::inverted, Cmyk::by_marker,
@@ -50,7 +52,7 @@ Stage make_decode_image(const Arguments& a) {
   options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
   options.high_byte = a.flag("high_byte", options.high_byte);
   options.page = page_of(a);
-  return decode_image(field_of(a), options);
+  return decode_image(fields_of(a), options);
 }
 
 Stage make_decode_jpeg(const Arguments& a) {
@@ -63,7 +65,7 @@ Stage make_decode_jpeg(const Arguments& a) {
   options.cmyk = cmyk_of(a);
   options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
   options.scale = scale_of(a);
-  return decode_jpeg(field_of(a), options);
+  return decode_jpeg(fields_of(a), options);
 }
 
 Stage make_decode_png(const Arguments& a) {
@@ -85,7 +87,7 @@ Stage make_decode_tiff(const Arguments& a) {
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
   options.page = page_of(a);
-  return decode_tiff(field_of(a), options);
+  return decode_tiff(fields_of(a), options);
 }
 
 Stage make_decode_webp(const Arguments& a) {
@@ -121,7 +123,7 @@ std::vector<StageSyntax> codec_stages() {
   return {
       {"decode_image",
        false,
-       {image_field,
+       {followed_image,
         {"color", "rgb|gray|as_stored|labels"},
         {"max_pixels", "N"},
         {"max_scans", "N"},
@@ -135,7 +137,7 @@ std::vector<StageSyntax> codec_stages() {
        make_decode_image},
       {"decode_jpeg",
        false,
-       {image_field,
+       {followed_image,
         {"color", "rgb|gray|as_stored"},
         {"max_pixels", "N"},
         {"max_scans", "N"},
@@ -154,7 +156,7 @@ std::vector<StageSyntax> codec_stages() {
        make_decode_png},
       {"decode_tiff",
        false,
-       {image_field,
+       {followed_image,
         {"color", "rgb|gray|rgba|as_stored|labels"},
         {"high_byte", "true|false"},
         {"max_pixels", "N"},

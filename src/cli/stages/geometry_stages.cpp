@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages/stage_lists.hpp"
 
-#include <algorithm>
 #include <array>
-#include <iterator>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <penstock/transforms/image.hpp>
@@ -15,29 +10,7 @@ namespace penstock::cli {
 
 namespace {
 
-constexpr Parameter image_fields{"field", "image,mask|mask:nearest|boxes:boxes"};
 constexpr Parameter image_size{"size", size_hint, true};
-
-// What a field is, by its ending. Without one, the first field of the list is an image, and later fields are masks.
-constexpr std::pair<std::string_view, ImageField (*)(std::string)> endings[] = {
-    {":nearest", mask},
-    {":boxes", boxes},
-    {":points", [](std::string name) { return points(std::move(name)); }},
-    {":masks", instance_masks},
-    {":crop", crop_box}};
-
-ImageFields fields_of(const Arguments& a) {
-  if (!a.given("field")) return "image";
-  std::vector<ImageFields::Item> items;
-  for (const std::string& name : a.names("field")) {
-    const auto ending = std::ranges::find_if(endings, [&](const auto& e) { return name.ends_with(e.first); });
-    if (ending == std::end(endings))
-      items.emplace_back(name);
-    else
-      items.emplace_back(ending->second(name.substr(0, name.size() - ending->first.size())));
-  }
-  return ImageFields(items);
-}
 
 Stage make_random_resized_crop(const Arguments& a) {
   RandomResizedCropOptions options;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <penstock/stages/image_fields.hpp>
+
 #include "stages/stage_arguments.hpp"
 #include "stages/stage_parser.hpp"
 
@@ -29,5 +31,8 @@ std::vector<StageSyntax> batch_stages();
 /// The parameter with which a stage that works on one image gets the image's field. `field_of` reads it.
 inline constexpr Parameter image_field{"field", "image"};
 inline std::string field_of(const Arguments& a) { return a.text("field", "image"); }
+/// The parameter with which a stage gets an image's field, and the fields that follow it. `fields_of` reads it.
+inline constexpr Parameter image_fields{"field", "image,mask|mask:nearest|boxes:boxes"};
+ImageFields fields_of(const Arguments& a);
 
 }  // namespace penstock::cli

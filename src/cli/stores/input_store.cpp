@@ -109,7 +109,8 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
 }
 
 const char* InputStore::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "json", "hdf5", "slide"};  // in OpenedStore's order
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "json",
+                             "hdf5", "slide", "coco",       "voc", "yolo"};  // in OpenedStore's order
   return kinds[source_.index()];
 }
 std::uint64_t InputStore::size() const {
@@ -159,6 +160,9 @@ std::vector<std::string> InputStore::notes() const {
   if (const auto* const slides = std::get_if<SlideSource>(&source_)) return notes_of_slides(*slides);
   if (const auto* const table = std::get_if<CsvSource>(&source_)) return table->notes();
   if (const auto* const lines = std::get_if<JsonLinesSource>(&source_)) return lines->notes();
+  if (const auto* const coco = std::get_if<CocoSource>(&source_)) return coco->notes();
+  if (const auto* const voc = std::get_if<VocSource>(&source_)) return voc->notes();
+  if (const auto* const yolo = std::get_if<YoloSource>(&source_)) return yolo->notes();
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }

@@ -12,13 +12,16 @@
 #include <penstock/class_names.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
+#include <penstock/sources/coco.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/json_lines.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/slide.hpp>
+#include <penstock/sources/voc.hpp>
 #include <penstock/sources/webdataset.hpp>
+#include <penstock/sources/yolo.hpp>
 
 namespace penstock::cli {
 
@@ -39,15 +42,15 @@ struct InputStoreOptions {
   const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or no flag given: see InputStore
 };
 
-using OpenedStore =
-    std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, JsonLinesSource, Hdf5Source, SlideSource>;
+using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, JsonLinesSource, Hdf5Source,
+                                 SlideSource, CocoSource, VocSource, YoloSource>;
 
 /// The store that the tool reads. It is an LMDB, a folder of files, tar shards of WebDataset, HDF5 files, whole-slide
-/// images, text tables (by their names: *.csv, *.tsv, *.tab), or lines of JSON (*.jsonl, *.ndjson). The kind is found
-/// by looking at the path. If no flag says how slides are cut, each record is a square. Its side is the longer side of
-/// a tile in the first readable slide's file. If that side has more than 1024 pixels, or the file has no tiles, the
-/// side is that of `Slides`. Values of an LMDB from other software are read as the kind that most of them look like.
-/// Any thread.
+/// images, text tables (by their names: *.csv, *.tsv, *.tab), lines of JSON (*.jsonl, *.ndjson), or pictures with boxes
+/// (see open_boxes.hpp). The kind is found by looking at the path. If no flag says how slides are cut, each record is a
+/// square. Its side is the longer side of a tile in the first readable slide's file. If that side has more than 1024
+/// pixels, or the file has no tiles, the side is that of `Slides`. Values of an LMDB from other software are read as
+/// the kind that most of them look like. Any thread.
 class InputStore {
  public:
   /// @throws penstock::Error, and UsageError for options of a different kind of store or an unknown field.

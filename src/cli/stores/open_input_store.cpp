@@ -18,6 +18,7 @@
 #include "console/output.hpp"
 #include "slides/slide_files.hpp"
 #include "slides/slide_flags.hpp"
+#include "stores/open_boxes.hpp"
 #include "stores/store_list.hpp"
 #include "stores/store_to_write.hpp"
 
@@ -54,8 +55,8 @@ LmdbSource open_lmdb(const Lmdb& options) {
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
       throw Error(Errc::corrupt,
                   "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
-                  "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab) or lines of JSON (*.jsonl, "
-                  "*.ndjson), "
+                  "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab), lines of JSON (*.jsonl, "
+                  "*.ndjson) or COCO's annotations (*.json), "
                   "or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
@@ -241,6 +242,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   if (names_json_lines(path) && !fs::is_directory(status)) return open_json_lines(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
+  if (names_list(path) && !is_list(path)) return open_coco(path);
   if (names_list(path)) {
     const std::string form = form_of_list(path);
     if (form == "tar") return open_shards(path, options);
@@ -260,6 +262,8 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (!fs::exists(status) && !pattern) refuse_missing(path);
   if (pattern || (!fs::is_directory(status) && names_tar(path))) return open_shards(path, options);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
+    if (std::optional<VocSource> voc = open_voc(path)) return *std::move(voc);
+    if (std::optional<YoloSource> yolo = open_yolo(path)) return *std::move(yolo);
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
     if (files.size() != 0) return files;
     FolderListing all = list_files(

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/store_list.hpp"
 
+#include <array>
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include <penstock/extend/store_files.hpp>
@@ -19,8 +23,18 @@ namespace {
 // The version that the library reads (sources/common/store_list.cpp).
 constexpr int list_version = 1;
 
+// Returns whether the file may be a list, as its beginning shows. Other files of JSON may be too large to parse.
+bool begins_as_list(const std::string& path) {
+  std::array<char, 4096> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())).find("\"penstock\"") !=
+         std::string_view::npos;
+}
+
 // Returns the list in a file, of any version, or null.
 Json list_in(const std::string& path) {
+  if (!begins_as_list(path)) return {};
   const std::optional<std::string> text = read_text(path, "list of stores");
   Json json = json_or_null(text.value_or(""));
   return json.is_object() && json.value("penstock", Json()) == "stores" ? json : Json();

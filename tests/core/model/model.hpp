@@ -75,10 +75,12 @@ struct Stage {
   bool by_key = false;    ///< split
   bool drops = false;     ///< whole: "b" goes
   bool follows = false;   ///< crop, flip, turn: the boxes and the point follow the image
+  bool masks = false;     ///< likewise, and "imgmask", too
   std::vector<u64> list;  ///< select; weights, or classes, of a draw
   std::vector<double> shares;      ///< split
   std::string name;                ///< of a map
-  std::string field, out;          ///< of a map, a filter by a field, a flat_map's new field
+  std::string field, out;          ///< of a map, a filter by a field, a flat_map's new field; crop: the field that says
+                                   ///< what was cropped, or none
   std::vector<std::string> names;  ///< select_fields
   std::map<u64, Fault> faults;     ///< by source index
 };
@@ -104,8 +106,8 @@ struct Collate {
   double value = 0;
 };
 
-/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3]. A stage may add imgbox: f32[?, 5]
-/// and imgpoint: f32[3].
+/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3]. A stage may add imgbox: f32[?, 5],
+/// imgpoint: f32[3] and imgmask: u8[2, ?, ?].
 struct Spec {
   u64 records = 0, width = 1, seed = 0;
   std::map<u64, Fault> faults;  ///< of reading

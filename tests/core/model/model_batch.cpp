@@ -178,7 +178,8 @@ std::vector<Event> Batcher::window(bool last) {
   open_.clear();
   Draws draws(spec_.seed, 0x6275636b6574, {epoch_, begin_.position, begin_.child, 0});
   for (u64 i = batches.size(); i > 1; --i) std::swap(batches[i - 1], batches[draws.below(i)]);
-  if (last && spec_.tail == Tail::drop) dropped_good_ = std::ranges::any_of(rest, is_good);
+  // What a window with batches drops is not judged: its counts are those of the first of these batches.
+  if (last && spec_.tail == Tail::drop && batches.empty()) dropped_good_ = std::ranges::any_of(rest, is_good);
   if (last && !rest.empty() && spec_.tail != Tail::drop) batches.push_back(std::move(rest));
   begin_ = after_;
   std::vector<Event> out;

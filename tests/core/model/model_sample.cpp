@@ -81,7 +81,13 @@ void follow(Value& boxes, u64 height, u64 width, auto moved) {
   }
 }
 
-void image(const Stage& s, Value& v, Value* boxes, Value* point, Draws draws, u64 index, const std::string& of_part) {
+// What follows an image.
+struct Followers {
+  Value *boxes = nullptr, *point = nullptr, *masks = nullptr, crop = {};
+};
+
+void image(const Stage& s, Value& v, Followers& followers, Draws draws, u64 index, const std::string& of_part) {
+  Value *const boxes = followers.boxes, *const point = followers.point, *const masks = followers.masks;
   const u64 h = v.shape[0], w = v.shape[1];
   const double high = static_cast<double>(h), wide = static_cast<double>(w);
   using Point = std::pair<double, double>;
@@ -99,15 +105,29 @@ void image(const Stage& s, Value& v, Value* boxes, Value* point, Draws draws, u6
       }
     v.n = out;
     v.shape = {height, width, 3};
+    if (masks == nullptr) return;
+    std::vector<u64> labels;
+    for (u64 mask = 0; mask < 2; ++mask)
+      for (u64 y = 0; y < height; ++y)
+        for (u64 x = 0; x < width; ++x) {
+          const auto [oy, ox] = from(y, x);
+          labels.push_back(masks->n[(mask * h + oy) * w + ox]);
+        }
+    masks->n = labels;
+    masks->shape = {2, height, width};
   };
   using At = std::pair<u64, u64>;
   if (s.kind == Kind::crop) {
     if (h < s.n || w < s.m)
       throw Failure{"unsupported",
-                    "random_crop(" + s.field + (boxes != nullptr ? ", imgbox, imgpoint)" : ")") + of_part,
+                    "random_crop(" + s.field + (boxes != nullptr ? ", imgbox, imgpoint" : "") +
+                        (masks != nullptr ? ", imgmask" : "") + (s.out.empty() ? "" : ", " + s.out) + ")" + of_part,
                     "the image is too small", index, false};
     const u64 top = draws.below(h - s.n + 1), left = draws.below(w - s.m + 1);
     rebuild(s.n, s.m, [&](u64 y, u64 x) { return At{top + y, left + x}; });
+    followers.crop = {s.out, {4}, {}, {}, 4};
+    for (const u64 edge : {left, top, left + s.m, top + s.n})
+      followers.crop.n.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(edge)));
     boxes_follow([&](double x, double y) {
       return Point{x - static_cast<double>(left), y - static_cast<double>(top)};
     });
@@ -218,12 +238,20 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       for (const u64 number : {x, y, u64{2}})
         point.n.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
       put(sample, point);
+      const Value& picture = at(sample, s.field);
+      Value masks{"imgmask", {2, picture.shape[0], picture.shape[1]}, {}, {}, 1};
+      for (u64 i = 0; i < 2 * picture.shape[0] * picture.shape[1]; ++i) masks.n.push_back(draws.below(256));
+      put(sample, masks);
       break;
     }
     default:
-      if (s.kind >= Kind::crop && s.kind <= Kind::turn)
-        image(s, at(sample, s.field), s.follows ? &at(sample, "imgbox") : nullptr,
-              s.follows ? &at(sample, "imgpoint") : nullptr, draws, index, of_part);
+      if (s.kind >= Kind::crop && s.kind <= Kind::turn) {
+        Followers followers;
+        if (s.follows) followers.boxes = &at(sample, "imgbox"), followers.point = &at(sample, "imgpoint");
+        if (s.masks) followers.masks = &at(sample, "imgmask");
+        image(s, at(sample, s.field), followers, draws, index, of_part);
+        if (s.kind == Kind::crop && !s.out.empty()) put(sample, followers.crop);
+      }
   }
 }
 
@@ -413,6 +441,7 @@ Row zero_row(Spec spec) {
         cell.bytes.clear();
         cell.shape[0] = 0;
         if (cell.name == "img" && !cropped) cell.shape[1] = 0;
+        if (cell.name == "imgmask") cell.shape = {0, 0, 0};
       }
       return item.row;
     }

@@ -248,7 +248,9 @@ struct Vary {
 struct AddBoxes {
   model::Stage stage;
   ps::Schema schema(const ps::Schema& in) const {
-    return in.with({stage.out, ps::DType::f32, {ps::dynamic, 5}}).with({"imgpoint", ps::DType::f32, {3}});
+    return in.with({stage.out, ps::DType::f32, {ps::dynamic, 5}})
+        .with({"imgpoint", ps::DType::f32, {3}})
+        .with({"imgmask", ps::DType::u8, {2, ps::dynamic, ps::dynamic}});
   }
   std::string name() const { return stage.name; }
   void operator()(ps::Sample& sample, ps::Context& context) const {
@@ -264,13 +266,19 @@ struct AddBoxes {
     point(0) = static_cast<float>(rng.below(8));
     point(1) = static_cast<float>(rng.below(8));
     point(2) = 2;
+    const ps::Shape picture = sample.tensor(stage.field).shape;
+    for (std::uint8_t& label : sample.emplace<std::uint8_t, 3>("imgmask", {2, picture[0], picture[1]}))
+      label = static_cast<std::uint8_t>(rng.below(256));
   }
 };
 
 // The fields of an image stage.
 ps::ImageFields images_of(const model::Stage& s) {
-  if (s.follows) return {s.field, ps::boxes("imgbox"), ps::points("imgpoint")};
-  return s.field;
+  std::vector<ps::ImageFields::Item> fields{s.field};
+  if (s.follows) fields.emplace_back(ps::boxes("imgbox")), fields.emplace_back(ps::points("imgpoint"));
+  if (s.masks) fields.emplace_back(ps::instance_masks("imgmask"));
+  if (s.kind == model::Kind::crop && !s.out.empty()) fields.emplace_back(ps::crop_box(s.out));
+  return ps::ImageFields(fields);
 }
 
 struct Whole {
@@ -392,7 +400,7 @@ std::vector<bool> after_batch(const model::Spec& spec) {
   for (std::size_t i = spec.stages.size(); i-- > spec.in_parts;) {
     const model::Stage& s = spec.stages[i];
     if (s.kind == crop) return after;
-    if (s.follows) break;  // boxes follow before batch
+    if (s.follows || s.masks) break;  // what follows does so before batch
     const auto drops = [&s](const char* field) { return std::ranges::find(s.names, field) == s.names.end(); };
     if (s.kind == flat_map || s.kind == copy || (s.kind == select_fields && drops("img"))) break;
     copy_dropped = copy_dropped || (s.kind == select_fields && drops("img2"));

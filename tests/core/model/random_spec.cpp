@@ -264,13 +264,15 @@ class Builder {
         break;
       }
       case Kind::boxes: {
-        if (!has("img") || has("imgbox") || has("imgpoint")) return;
+        if (!has("img") || has("imgbox") || has("imgpoint") || has("imgmask")) return;
         Stage& s = push(kind);
         s.name = some_name();
         s.field = "img";
         s.out = "imgbox";
         fields_.push_back(s.out);
         fields_.push_back("imgpoint");
+        fields_.push_back("imgmask");
+        fits_ = true;
         if (faulty_ && dice_.chance(40)) s.faults = faults();
         break;
       }
@@ -284,11 +286,26 @@ class Builder {
     if (kind >= Kind::crop && kind <= Kind::turn && has("imgbox") && has("imgpoint") && !spec_.stages.empty() &&
         spec_.stages.back().kind == kind && spec_.stages.back().field == "img")
       spec_.stages.back().follows = dice_.chance(70);
+    if (kind < Kind::crop || kind > Kind::turn || spec_.stages.empty() || spec_.stages.back().kind != kind ||
+        spec_.stages.back().field != "img")
+      return;
+    // Masks that did not follow have another size than the image.
+    Stage& last = spec_.stages.back();
+    last.masks = has("imgmask") && fits_ && dice_.chance(80);
+    fits_ = fits_ && (last.masks || kind == Kind::flip);
+    if (kind != Kind::crop) return;
+    masks_cropped_ = masks_cropped_ || last.masks;
+    if (has("imgcrop") || !dice_.chance(40)) return;
+    last.out = "imgcrop";
+    fields_.push_back("imgcrop");
   }
   // What varies must be said; what does not may be.
   void collate() {
     for (const std::string& field : fields_) {
-      const bool image = field == "img" && !cropped_, varies = field[0] == 'v' || field == "imgbox";
+      const bool image = field == "img" && !cropped_, varies = field[0] == 'v' || field == "imgbox",
+                 masks = field == "imgmask" && !masks_cropped_;
+      if (masks) spec_.collates[field];
+      if (field == "imgmask") continue;
       if (!image && !varies && !(dice_.chance(8) && (field == "a" || field[0] == 'f'))) continue;
       Collate& c = spec_.collates[field];
       c.pads = !image && dice_.chance(60);
@@ -335,6 +352,7 @@ class Builder {
 
   Dice dice_;
   Spec spec_;
+  bool fits_ = false, masks_cropped_ = false;  // whether masks are as large as the image, and of one size
   bool faulty_ = false, cropped_ = false, reordered_ = false, shuffled_ = false;
   u64 size_ = 0, height_ = 0, width_ = 0;
   std::vector<std::string> fields_;
@@ -363,6 +381,7 @@ std::string describe(const Spec& spec) {
     for (const std::string& n : s.names) out += " " + n;
     if (!s.list.empty()) out += " [" + std::to_string(s.list.size()) + "]";
     if (s.follows) out += " with boxes";
+    if (s.masks) out += " with masks";
     if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
   }
   for (const BatchMap& map : spec.maps)

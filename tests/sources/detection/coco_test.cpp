@@ -60,6 +60,7 @@ TEST_CASE("COCO gives boxes, classes and pictures in the order of the file") {
   const CocoSource source = files.folder.open();
   CHECK(source.schema().to_string() == "{image: u8[?], boxes: f32[?, 5], classes: i64[?], image_id: i64[]}");
   CHECK(source.schema().at("classes").classes == ClassNames{"cat", "dog \"x\"", "person"});
+  CHECK(source.category_ids() == Integers{2, 5, 9});
   REQUIRE(source.size() == 3);
   const OwnedSample first = read_sample(source, 0), second = read_sample(source, 1), third = read_sample(source, 2);
   CHECK(text_of(first["image"]) == "bbb");

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -13,6 +17,7 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include "transforms/image/both_sides.hpp"
+#include "transforms/image/numbered.hpp"
 #include "transforms/image/torchvision_boxes.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -22,133 +27,71 @@ using namespace penstock_test;
 
 namespace {
 
-constexpr std::int32_t high = 67, wide = 91;
-
-// Images of 16 bits whose pixels are numbered from 1 on, with points, boxes and masks; sometimes none. One point and
-// one box are single pixels, and masks are their boxes.
-struct Numbered {
-  std::uint64_t size() const { return 48; }
-  Schema schema() const {
-    return {{"image", DType::u16, {dynamic, dynamic, 1}},
-            {"points", DType::f32, {dynamic, 3}},
-            {"boxes", DType::f32, {dynamic, 5}},
-            {"masks", DType::u8, {dynamic, dynamic, dynamic}}};
-  }
-  void read(std::uint64_t i, SampleBuilder& out) const {
-    const auto image = out.emplace<std::uint16_t, 3>("image", {high, wide, 1});
-    for (std::int32_t y = 0; y < high; ++y)
-      for (std::int32_t x = 0; x < wide; ++x) image(y, x, 0) = static_cast<std::uint16_t>(1 + y * wide + x);
-    const auto n = static_cast<std::int64_t>(i % 5);
-    const auto points = out.emplace<float, 2>("points", {n, 3});
-    const auto boxes = out.emplace<float, 2>("boxes", {n, 5});
-    const auto masks = out.emplace<std::uint8_t, 3>("masks", {n, high, wide});
-    std::fill_n(masks.data(), masks.size(), std::uint8_t{0});
-    Rng rng(9, 9, {0, i});
-    for (std::int64_t k = 0; k < n; ++k) {
-      const auto below = [&](std::int32_t most) {
-        return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(most)));
-      };
-      points(k, 0) = static_cast<float>(below(wide)) + 0.5f, points(k, 1) = static_cast<float>(below(high)) + 0.5f;
-      points(k, 2) = static_cast<float>(1 + below(2));
-      const std::int32_t x = below(wide), y = below(high);
-      const std::int32_t w = k == 0 ? 1 : 1 + below(wide - x), h = k == 0 ? 1 : 1 + below(high - y);
-      const std::int32_t box[] = {x, y, x + w, y + h, 1};
-      for (std::int64_t c = 0; c < 5; ++c) boxes(k, c) = static_cast<float>(box[c]);
-      for (std::int32_t row = y; row < y + h; ++row)
-        for (std::int32_t column = x; column < x + w; ++column) masks(k, row, column) = 1;
-    }
-  }
-};
-
-float number(const OwnedSample& sample, const char* field, std::int64_t row, std::int64_t column) {
-  const TensorView t = sample[field];
-  float value = 0;
-  std::memcpy(&value, t.data + (row * t.shape[1] + column) * 4, 4);
-  return value;
-}
-
-// Where pixels of the original image are in the result.
-struct Pixels2 {
-  explicit Pixels2(const OwnedSample& sample) : image(sample["image"]), masks(sample["masks"]) {}
-  std::int64_t height() const { return image.shape[0]; }
-  std::int64_t width() const { return image.shape[1]; }
-  // The number of the original pixel; -1: padding.
-  std::int32_t at(std::int64_t y, std::int64_t x) const {
-    std::uint16_t value = 0;
-    std::memcpy(&value, image.data + 2 * (y * width() + x), 2);
-    return static_cast<std::int32_t>(value) - 1;
-  }
-  int mask(std::int64_t k, std::int64_t y, std::int64_t x) const {
-    return std::to_integer<int>(masks.data[(k * height() + y) * width() + x]);
-  }
-  TensorView image, masks;
-};
-
 // The fields of all stages. The image is named as labels, so it is resampled by nearest, with the same pixels as masks.
 ImageFields fields() { return {mask("image"), points("points"), boxes("boxes"), instance_masks("masks")}; }
 
-// Compares a sample with the original one, pixel by pixel. `scale`: pixels of the result per pixel of the original in
-// each direction; 0: no whole number. `resizes`: each may move what a pixel shows by a pixel.
-void check_sample(const OwnedSample& before, const OwnedSample& after, std::int64_t scale, int resizes) {
-  const Pixels2 pixels(after);
-  const std::int64_t n = before["boxes"].shape[0];
-  REQUIRE(after["boxes"].shape == before["boxes"].shape);
-  REQUIRE(after["points"].shape == before["points"].shape);
-  REQUIRE(after["masks"].shape == Shape({n, pixels.height(), pixels.width()}));
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto in = [&](std::int64_t column) { return number(before, "boxes", k, column); };
-    const auto out = [&](std::int64_t column) { return number(after, "boxes", k, column); };
-    std::int64_t left = 1 << 20, top = 1 << 20, right = -1, bottom = -1, count = 0, wrong = 0;
-    for (std::int64_t y = 0; y < pixels.height(); ++y)
-      for (std::int64_t x = 0; x < pixels.width(); ++x) {
-        const std::int32_t pixel = pixels.at(y, x);
-        const float px = static_cast<float>(pixel % wide), py = static_cast<float>(pixel / wide);
-        const bool inside = pixel >= 0 && px >= in(0) && px < in(2) && py >= in(1) && py < in(3);
-        wrong += inside != (pixels.mask(k, y, x) == 1);
-        if (!inside) continue;
-        ++count;
-        left = std::min(left, x), top = std::min(top, y), right = std::max(right, x + 1),
-        bottom = std::max(bottom, y + 1);
-      }
-    CHECK(wrong == 0);
-    if (scale != 0) {
-      const double area = static_cast<double>(in(2) - in(0)) * static_cast<double>(in(3) - in(1));
-      const double share = static_cast<double>(count) / static_cast<double>(scale * scale) / area;
-      CHECK(std::abs(share - static_cast<double>(out(4))) < 1e-5);
-      if (count > 0)
-        CHECK((out(0) == static_cast<float>(left) && out(1) == static_cast<float>(top) &&
-               out(2) == static_cast<float>(right) && out(3) == static_cast<float>(bottom)));
-    } else if (count > 0) {
-      // A pixel whose centre is in the box belongs to it, so the box's sides are less than a pixel away.
-      const auto most = static_cast<float>(resizes);
-      CHECK((std::abs(out(0) - static_cast<float>(left)) <= most &&
-             std::abs(out(1) - static_cast<float>(top)) <= most &&
-             std::abs(out(2) - static_cast<float>(right)) <= most &&
-             std::abs(out(3) - static_cast<float>(bottom)) <= most));
-      CHECK(out(4) > 0);
+// The same samples, whose images are files of a format of our own: how the image is turned, and the sample's number.
+struct TurnedFiles {
+  std::uint64_t size() const { return 48; }
+  Schema schema() const { return Numbered{}.schema().with({"image", DType::u8, {dynamic}}); }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    const OwnedSample numbered = read_sample(Numbered{}, i);
+    const auto file = out.emplace<std::uint8_t, 1>("image", {2});
+    file(0) = static_cast<std::uint8_t>(1 + i % 8), file(1) = static_cast<std::uint8_t>(i);
+    for (const char* field : {"points", "boxes", "masks"}) {
+      const TensorView t = numbered[field];
+      std::memcpy(out.emplace(out.schema().slot(field), t.shape).data, t.data, t.bytes());
     }
-    CHECK((out(0) >= 0 && out(1) >= 0 && out(2) <= static_cast<float>(pixels.width()) &&
-           out(3) <= static_cast<float>(pixels.height()) && out(0) <= out(2) && out(1) <= out(3)));
-
-    const float x = number(after, "points", k, 0), y = number(after, "points", k, 1),
-                seen = number(after, "points", k, 2), was = number(before, "points", k, 2);
-    const auto pixel = static_cast<std::int32_t>(number(before, "points", k, 1)) * wide +
-                       static_cast<std::int32_t>(number(before, "points", k, 0));
-    bool there = false;
-    for (std::int64_t py = 0; py < pixels.height(); ++py)
-      for (std::int64_t px = 0; px < pixels.width(); ++px) there = there || pixels.at(py, px) == pixel;
-    CHECK((seen == was || seen == 0));
-    if (scale == 1) CHECK(there == (seen != 0));
-    if (seen == 0) continue;
-    const bool within =
-        x >= 0 && y >= 0 && x < static_cast<float>(pixels.width()) && y < static_cast<float>(pixels.height());
-    CHECK(within);
-    if (!within) continue;
-    const std::int32_t found = pixels.at(static_cast<std::int64_t>(y), static_cast<std::int64_t>(x));
-    const std::int32_t most = scale != 0 ? 0 : resizes;
-    CHECK(
-        (found >= 0 && std::abs(found % wide - pixel % wide) <= most && std::abs(found / wide - pixel / wide) <= most));
   }
+};
+
+class TurnedFile final : public ImageDecoding {
+ public:
+  ImageShape open(std::span<const std::byte> file) override {
+    orientation_ = std::to_integer<int>(file[0]);
+    const OwnedSample sample = read_sample(Numbered{}, std::to_integer<std::uint64_t>(file[1]));
+    const TensorView image = sample["image"];
+    stored_.assign(image.data, image.data + image.bytes());
+    upright_ = ImageOp({high, wide, 1, DType::u16});
+    upright_.orient(orientation_);
+    return upright_.shape();
+  }
+  Pixels decode(const Box& box, bool, std::byte* into, Scratch& scratch) override {
+    ImageOp op = upright_;
+    op.crop(box);
+    const ImageShape shape = op.shape();
+    const auto row = static_cast<std::ptrdiff_t>(shape.width) * 2;
+    if (into == nullptr || !(shape == upright_.shape()))
+      into = scratch.allocate(static_cast<std::size_t>(row * shape.height));
+    ImageShape needed = op.source;
+    needed.height = op.box.height, needed.width = op.box.width;
+    const auto* const first =
+        reinterpret_cast<const std::uint8_t*>(stored_.data()) + 2 * (op.box.top * wide + op.box.left);
+    image_executor().run({first, std::ptrdiff_t{2} * wide, needed}, op, into, scratch);
+    return {reinterpret_cast<const std::uint8_t*>(into), row, shape};
+  }
+  int orientation() const override { return orientation_; }
+
+ private:
+  int orientation_ = 1;
+  ImageOp upright_;
+  Bytes stored_;
+};
+
+class TurnedFormat final : public ImageDecoder {
+ public:
+  std::string name() const override { return "decode_turned"; }
+  std::string describe() const override { return ""; }
+  std::int64_t channels() const override { return 1; }
+  DType dtype() const override { return DType::u16; }
+  bool labels() const override { return true; }
+  std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<TurnedFile>(); }
+};
+
+// The samples of Numbered, set upright by a decoder that all fields follow.
+Pipeline turned() {
+  return from(TurnedFiles{}) | decode_stage({"image", points("points"), boxes("boxes"), instance_masks("masks")},
+                                            std::make_shared<TurnedFormat>(), image_executor());
 }
 
 struct Way {
@@ -177,9 +120,9 @@ std::vector<Way> ways() {
        [=](const Pipeline& p) {
          return p | random_crop(all, {67, 91}, {.padding = 20}) | random_flip(all) | random_crop(all, {50, 60});
        }},
-      {"reflected padding", 0,
+      {"a crop, and its middle", 1,
        [=](const Pipeline& p) {
-         return p | random_crop(all, {67, 91}, {.padding = 0}) | center_crop(all, {60, 80});
+         return p | random_crop(all, {60, 64}) | center_crop(all, {50, 61});
        }},
       {"three times as large, crop, rot90", 3,
        [=](const Pipeline& p) {
@@ -249,17 +192,20 @@ std::string cause(const std::function<void()>& f) {
 TEST_CASE("points and boxes and masks are where the pixels are") {
   for (const Way& way : ways()) {
     INFO(way.name);
-    const Pipeline p = way.stages(from(Numbered{}) | seed(3));
-    for (std::uint64_t i = 0; i < Numbered{}.size(); ++i)
+    const Pipeline p = way.stages(from(Numbered{}) | seed(3)), q = way.stages(turned() | seed(3));
+    for (std::uint64_t i = 0; i < Numbered{}.size(); ++i) {
       check_sample(read_sample(Numbered{}, i), p.at(i), way.scale, way.resizes);
+      // A turned image is resized by other factors, which are no whole numbers.
+      check_sample(read_sample(Numbered{}, i), q.at(i), way.scale == 3 ? 0 : way.scale, way.resizes);
+    }
   }
+  for (std::uint64_t i = 0; i < Numbered{}.size(); ++i) check_sample(read_sample(Numbered{}, i), turned().at(i), 1, 0);
 }
 
 TEST_CASE("followers have the same bits however stages are folded, at any number of threads, after a resume") {
-  for (const Way& way : ways()) {
+  const auto check_way = [](const Way& way, const Pipeline& source) {
     INFO(way.name);
-    const Pipeline p = way.stages(from(Numbered{}) | shuffle({.seed = 4})), folded = in_batches(p),
-                   unfolded = in_batches(p | check({.fold = false}));
+    const Pipeline p = way.stages(source), folded = in_batches(p), unfolded = in_batches(p | check({.fold = false}));
     const std::vector<Bytes> expected = rows_of(folded, 1);
     CHECK(rows_of(folded, 5) == expected);
     CHECK(rows_of(unfolded, 2) == expected);
@@ -270,6 +216,10 @@ TEST_CASE("followers have the same bits however stages are folded, at any number
       CHECK(std::equal(rest.begin(), rest.begin() + 4, expected.begin() + static_cast<std::ptrdiff_t>(done)));
       (void)loader.next();
     }
+  };
+  for (const Way& way : ways()) {
+    check_way(way, from(Numbered{}) | shuffle({.seed = 4}));
+    check_way(way, turned());
   }
 }
 
@@ -283,6 +233,22 @@ TEST_CASE("an image is the same with and without what follows it") {
                  led = from(Numbered{}) | seed(3) | random_crop({"image", boxes("boxes")}, {40, 51}) |
                        random_flip({"image", boxes("boxes")});
   for (std::uint64_t i = 0; i < 9; ++i) CHECK(same(alone.at(i)["image"], led.at(i)["image"]));
+}
+
+TEST_CASE("plan() notes boxes that a stage moves the image away from") {
+  const Pipeline numbered = from(Numbered{}) | seed(3);
+  const auto note = [](const Pipeline& p) {
+    const std::string text = p.plan();
+    const std::size_t at = text.find("boxes does not follow ");
+    return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(note(numbered | random_flip("image")) ==
+        "boxes does not follow random_flip(image); if it has boxes of this image, name it there: {\"image\", "
+        "boxes(\"boxes\")}");
+  CHECK(note(numbered | resize(mask("image"), {9, 9})).starts_with("boxes does not follow resize(image)"));
+  CHECK(note(numbered | crop("image", {0, 0, 66, 90})).starts_with("boxes does not follow crop(image)"));
+  CHECK(note(numbered | random_flip({"image", boxes("boxes")}) | crop({"image", boxes("boxes")}, {0, 0, 6, 9})) == "");
+  CHECK(note(numbered | convert("image", {.dtype = DType::f32})) == "");
 }
 
 TEST_CASE("boxes are the same whatever the image's type and filter") {
@@ -685,6 +651,49 @@ TEST_CASE("followers that can't follow are refused, with what to do") {
   CHECK(cause([&] {
           (void)(from(Other{}) | random_flip({"image", instance_masks("masks")}));
         }).find("masks have the height and width of their image") != std::string::npos);
+}
+
+TEST_CASE("fields that can't follow a decoder are refused, with what to do") {
+  const auto decode = [](ImageFields fields) {
+    return decode_stage(std::move(fields), std::make_shared<TurnedFormat>(), image_executor());
+  };
+  const Pipeline files = from(TurnedFiles{});
+  CHECK(cause([&] {
+          (void)(files | decode({"image", "masks"}));
+        }) ==
+        "\"masks\" can't follow a decoder, only boxes, points and instance masks can; decode each image by a stage of "
+        "its "
+        "own");
+  CHECK(cause([&] { (void)(files | decode({"image", crop_box("crop")})); }).starts_with("\"crop\" can't follow"));
+  CHECK(cause([&] { (void)(files | decode(mask("image"))); }) ==
+        "a decoder resamples nothing, so \"image\" is named without a filter");
+  CHECK(cause([&] { (void)(files | decode({"image", points("boxes")})); }).starts_with("field \"boxes\" is f32[?, 5]"));
+  CHECK(cause([&] {
+          (void)(files | ragged("image") | ragged("boxes") | ragged("points") | ragged("masks") | batch(4) |
+                 decode({"image", boxes("boxes")}));
+        }).starts_with("field \"boxes\" follows an image, which it does before batch"));
+  CHECK((files | decode({"image", boxes("boxes")})).plan().find("decode_turned(image, boxes)") != std::string::npos);
+
+  // What a decoder says is no orientation.
+  class Wrong final : public ImageDecoder {
+   public:
+    std::string name() const override { return "decode_wrong"; }
+    std::string describe() const override { return ""; }
+    std::int64_t channels() const override { return 1; }
+    DType dtype() const override { return DType::u16; }
+    bool labels() const override { return true; }
+    std::unique_ptr<ImageDecoding> start() const override {
+      class Nine final : public ImageDecoding {
+        ImageShape open(std::span<const std::byte>) override { return {high, wide, 1, DType::u16}; }
+        Pixels decode(const Box&, bool, std::byte*, Scratch&) override { return {}; }
+        int orientation() const override { return 9; }
+      };
+      return std::make_unique<Nine>();
+    }
+  };
+  CHECK(cause([&] {
+          (void)(files | decode_stage({"image", boxes("boxes")}, std::make_shared<Wrong>(), image_executor())).at(0);
+        }) == "orientation 9 is not 1 to 8");
 }
 
 TEST_CASE("boxes are converted between all formats") {

@@ -66,6 +66,7 @@ class Decoding final : public ImageDecoding {
     return opened_->decode_reduced(reduction, box, verify, scratch);
   }
 
+  int orientation() const override { return opened_ != nullptr ? opened_->orientation() : 1; }
   const char* remark() const override { return opened_ != nullptr ? opened_->remark() : nullptr; }
 
  private:
@@ -144,8 +145,8 @@ std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& 
   return std::make_shared<const Decoder>(options);
 }
 
-Stage decode_image(std::string field, const DecodeImageOptions& options) {
-  return decode_stage(std::move(field), any_image_decoder(options), image_executor());
+Stage decode_image(ImageFields fields, const DecodeImageOptions& options) {
+  return decode_stage(std::move(fields), any_image_decoder(options), image_executor());
 }
 
 }  // namespace penstock

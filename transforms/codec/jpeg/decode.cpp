@@ -69,6 +69,8 @@ class Decoding final : public ImageDecoding {
     return op.plain() ? pixels : turned(pixels, op, nullptr, scratch);
   }
 
+  int orientation() const override { return orientation_; }
+
   bool for_batches() const override {
     return options_.color == JpegOptions::rgb && upright_.plain() && stored_.suits_engines();
   }
@@ -80,7 +82,7 @@ class Decoding final : public ImageDecoding {
  private:
   ImageOp upright(const ImageShape& stored) const {
     ImageOp op(stored);
-    jpeg::set_upright(op, orientation_);
+    op.orient(orientation_);
     return op;
   }
 
@@ -179,8 +181,8 @@ std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options) {
   return std::make_shared<const Decoder>(options);
 }
 
-Stage decode_jpeg(std::string field, const JpegOptions& options) {
-  return decode_stage(std::move(field), jpeg_decoder(options), image_executor());
+Stage decode_jpeg(ImageFields fields, const JpegOptions& options) {
+  return decode_stage(std::move(fields), jpeg_decoder(options), image_executor());
 }
 
 }  // namespace penstock

@@ -52,11 +52,4 @@ int orientation(std::span<const Segment> segments) {
   return 1;
 }
 
-void set_upright(ImageOp& op, int orientation) {
-  constexpr int quarters[] = {0, 0, 2, 2, 1, 3, 1, 1};  // counter-clockwise
-  op.rot90(quarters[orientation - 1]);
-  if (orientation == 2 || orientation == 4 || orientation == 7) op.flip_horizontal();
-  if (orientation == 5) op.flip_vertical();
-}
-
 }  // namespace penstock::jpeg

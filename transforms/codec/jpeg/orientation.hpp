@@ -4,8 +4,6 @@
 
 #include <span>
 
-#include <penstock/extend/image_op.hpp>
-
 #include "markers.hpp"
 
 namespace penstock::jpeg {
@@ -13,8 +11,5 @@ namespace penstock::jpeg {
 // Returns the orientation, 1 to 8, in the first Exif segment of `segments`. Returns 1 (upright) if there is no Exif
 // segment, or if that segment has no valid orientation.
 int orientation(std::span<const Segment> segments);
-
-// Adds the turns and flips that set the image upright.
-void set_upright(ImageOp& op, int orientation);
 
 }  // namespace penstock::jpeg

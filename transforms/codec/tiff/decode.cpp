@@ -46,9 +46,11 @@ class Decoding final : public ImageDecoding {
                                             " pixels, above max_pixels = " + std::to_string(most));
     page_ = std::make_unique<Page>(encoded, directory, options_);
     upright_ = ImageOp(page_->layout.shape());
-    set_upright(upright_, page_->layout.orientation);
+    upright_.orient(page_->layout.orientation);
     return upright_.shape();
   }
+
+  int orientation() const override { return page_ != nullptr ? page_->layout.orientation : 1; }
 
   const char* remark() const override {
     return page_ != nullptr && page_->layout.meaning == Meaning::palette && options_.color == TiffOptions::gray
@@ -81,14 +83,6 @@ class Decoding final : public ImageDecoding {
     if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||
         box.width > whole.width - box.left)
       throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
-  }
-
-  // Adds the turns and flips that set the image upright.
-  static void set_upright(ImageOp& op, int orientation) {
-    constexpr int quarters[] = {0, 0, 2, 2, 1, 3, 1, 1};  // counter-clockwise
-    op.rot90(quarters[orientation - 1]);
-    if (orientation == 2 || orientation == 4 || orientation == 7) op.flip_horizontal();
-    if (orientation == 5) op.flip_vertical();
   }
 
   // Decodes a part of the image as it is stored.
@@ -174,8 +168,8 @@ std::shared_ptr<const ImageDecoder> tiff_decoder(const TiffOptions& options) {
   return std::make_shared<const Decoder>(options);
 }
 
-Stage decode_tiff(std::string field, const TiffOptions& options) {
-  return decode_stage(std::move(field), tiff_decoder(options), image_executor());
+Stage decode_tiff(ImageFields fields, const TiffOptions& options) {
+  return decode_stage(std::move(fields), tiff_decoder(options), image_executor());
 }
 
 }  // namespace penstock

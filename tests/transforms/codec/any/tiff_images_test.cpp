@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include "transforms/codec/encoded.hpp"
+#include "transforms/codec/followed.hpp"
 #include "transforms/codec/png/png_files.hpp"
 #include "transforms/codec/tiff/tiff_files.hpp"
 
@@ -47,6 +48,16 @@ TEST_CASE("decode_image decodes each TIFF as decode_tiff does") {
       if (kind.bits < 16) CHECK(decoded(bytes, {.color = color, .high_byte = true}) == file.expected(tiff_color));
     }
   }
+}
+
+TEST_CASE("boxes, points and masks turn with a TIFF that decode_image sets upright") {
+  const ImageFields all{"image", boxes("boxes"), points("points"), instance_masks("masks")};
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const TiffFile tiff({.orientation = orientation}, {23, 40}, 1);
+    check_followers({tiff.bytes(), 23, 40}, decode_image(), decode_image(all, {.apply_orientation = true}),
+                    orientation);
+  }
+  check_followers({TiffFile({}, {23, 40}, 1).bytes(), 23, 40}, decode_image(), decode_image(all), 1);
 }
 
 TEST_CASE("options of decode_image reach TIFF") {

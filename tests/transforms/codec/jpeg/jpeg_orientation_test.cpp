@@ -8,7 +8,9 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 #include "transforms/codec/encoded.hpp"
+#include "transforms/codec/followed.hpp"
 #include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
@@ -61,6 +63,21 @@ Image upright(const Image& stored, int orientation) {
 Bytes with_exif(const Bytes& bytes, const std::string& text) { return with_inserted(bytes, 2, text); }
 
 }  // namespace
+
+TEST_CASE("boxes, points and masks turn with a JPEG that is set upright") {
+  const Bytes plain = plain_encode(photo({45, 70, 3}, 3, 20), {});
+  const ImageFields all{"image", boxes("boxes"), points("points"), instance_masks("masks")};
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const Followed file{with_exif(plain, exif_segment(orientation, false)), 45, 70};
+    check_followers(file, decode_jpeg(), decode_jpeg(all, {.apply_orientation = true}), orientation);
+    check_followers(file, decode_jpeg(), decode_jpeg(all), 1);
+  }
+  const Followed file{plain, 45, 70};
+  CHECK(error_of([&] { (void)(from(file) | decode_jpeg(all, {.scale = JpegOptions::Scale::half})); }).cause() ==
+        "boxes and other fields that follow a decoder are of the whole image (decoded at 1/2 of the size): leave the "
+        "scale out, or say `fit`");
+  CHECK_NOTHROW(from(file) | decode_jpeg(all, {.scale = JpegOptions::Scale::fit}));
+}
 
 TEST_CASE("an image is set upright as its Exif data says, where that is asked for") {
   const ImageShape shape{45, 70, 3};

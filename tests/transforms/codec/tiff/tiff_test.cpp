@@ -16,6 +16,7 @@
 #include "support/text_in.hpp"
 #include "support/thrown.hpp"
 #include "transforms/codec/encoded.hpp"
+#include "transforms/codec/followed.hpp"
 #include "transforms/codec/tiff/tiff_files.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -138,6 +139,16 @@ TEST_CASE("colours are those that libtiff's own reader of RGB makes") {
     CAPTURE(kind.photometric, kind.bits, kind.planes, kind.tile, kind.compression);
     const Bytes bytes = TiffFile(kind, {45, 67}, ++seed).bytes();
     REQUIRE(decoded(bytes, {}) == read_by_libtiff(bytes));
+  }
+}
+
+TEST_CASE("boxes, points and masks turn with a TIFF that is set upright") {
+  const ImageFields all{"image", boxes("boxes"), points("points"), instance_masks("masks")};
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const TiffFile tiff({.tile = 16, .orientation = orientation}, {23, 40}, static_cast<std::uint64_t>(orientation));
+    const auto bytes = tiff.bytes();
+    const Followed file{{bytes.begin(), bytes.end()}, 23, 40};
+    check_followers(file, decode_tiff(), decode_tiff(all, {.apply_orientation = true}), orientation);
   }
 }
 
