@@ -61,6 +61,9 @@ class BlockPlan {
   /// they need. Also fetches samples after these, to look ahead.
   void prepare(std::uint64_t count) noexcept { upcoming_.prepare(count); }
 
+  /// Number of samples that `next` has taken.
+  std::uint64_t taken() const noexcept { return upcoming_.next(); }
+
   struct Need {
     std::uint64_t block;
     std::size_t bytes;

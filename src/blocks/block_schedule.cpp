@@ -20,6 +20,7 @@ BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, s
       option_(option),
       record_limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       plan_(model, record_limit_, lookahead, std::move(destination_bytes), in_flight),
+      announcements_(model),
       queue_(in_flight, runners.first, runners.most),
       memory_(record_limit_, memory),
       repeats_(model.blocks()) {}
@@ -51,6 +52,7 @@ void BlockSchedule::release(const auto& unwanted) noexcept {
 }
 
 void BlockSchedule::reset(Feed feed) {
+  if (announcements_.wanted()) announcements_.reset(feed);
   const std::lock_guard lock(mutex_);
   in_batch_.reset();
   for (BlockQueue::QueuedSample& sample : queue_.samples())
@@ -63,6 +65,12 @@ void BlockSchedule::reset(Feed feed) {
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
+}
+
+void BlockSchedule::prepare(std::uint64_t count) noexcept {
+  if (announcements_.wanted())
+    announcements_.look_ahead(plan_.taken(), [this](std::uint64_t block) { return plan_.has(block); });
+  plan_.prepare(count);
 }
 
 void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
@@ -95,8 +103,18 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
   return load;
 }
 
+// Notes what follows from the plan of a sample for the blocks that are announced.
+void BlockSchedule::note_plan(std::uint64_t sample) noexcept {
+  for (const BlockPlan::Need& need : next_.needs)
+    if (need.loads) announcements_.loads(need.block);
+  for (const std::uint64_t block : next_.evicted) announcements_.evicted(block, sample);
+  announcements_.planned(next_.blocks, sample);
+}
+
 void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
+  const std::uint64_t planned = plan_.taken();
   if (!plan_.next(left, next_)) return;
+  if (announcements_.wanted()) note_plan(planned);
   BlockQueue::QueuedSample& sample = queue_.sample(number);
   sample.index = next_.index;
   if (next_.too_large != 0) {
@@ -191,6 +209,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   in_load_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
+  if (announcements_.wanted()) announcements_.loaded(load->block);
   load->data = data;
   load->failure = std::move(failure);
   load->broken = failed && !load->failure;

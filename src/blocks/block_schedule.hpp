@@ -15,6 +15,7 @@
 #include <penstock/memory.hpp>
 #include <penstock/report.hpp>
 
+#include "blocks/block_announcements.hpp"
 #include "blocks/block_memory.hpp"
 #include "blocks/block_plan.hpp"
 #include "blocks/block_queue.hpp"
@@ -55,7 +56,7 @@ class BlockSchedule {
   // -- for the thread that issues --
   /// Prepares to issue the next `count` samples of the feed: fetches these samples and asks the source which blocks
   /// they need. Also fetches samples after these, to look ahead.
-  void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
+  void prepare(std::uint64_t count) noexcept;
   /// Issues the next `count` samples. Their numbers begin at `first`. The first `of_feed` samples come from the feed.
   /// The other samples need no block. `pass`: the samples' pass over the data. REQUIRES: if blocks may be decoded into
   /// the batch, the samples belong to one batch.
@@ -93,6 +94,7 @@ class BlockSchedule {
 
  private:
   void plan(std::uint64_t number, std::uint64_t left);
+  void note_plan(std::uint64_t sample) noexcept;
   void release(const auto& unwanted) noexcept;
   std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
   void drop(std::shared_ptr<Residency>& residency) noexcept;
@@ -100,9 +102,10 @@ class BlockSchedule {
 
   const BlockModel& model_;
   const char* const option_;
-  const std::size_t record_limit_;  // most bytes that one record may need
-  BlockPlan plan_;                  // used only by the thread that issues, or under the mutex
-  BlockPlan::SamplePlan next_;      // kept to reuse its memory
+  const std::size_t record_limit_;    // most bytes that one record may need
+  BlockPlan plan_;                    // used only by the thread that issues, or under the mutex
+  BlockPlan::SamplePlan next_;        // kept to reuse its memory
+  BlockAnnouncements announcements_;  // used like `plan_`
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   std::atomic<bool> lacks_memory_{false};  // the next load may not begin, for lack of memory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,10 +50,31 @@ class ForwardedBlocks : public BlockModel {
     const BlockOrigin own = block_origin(block);
     own.blocks.load(own.block, bytes);
   }
+  void will_load(std::span<const std::uint64_t> blocks) const noexcept override {
+    for_each_source(blocks, [](const BlockModel& model, std::span<const std::uint64_t> own) { model.will_load(own); });
+  }
+  void will_not_load(std::span<const std::uint64_t> blocks) const noexcept override {
+    for_each_source(blocks,
+                    [](const BlockModel& model, std::span<const std::uint64_t> own) { model.will_not_load(own); });
+  }
 
  protected:
+  /// Returns what suits all of these sources.
+  static BlocksAhead most_ahead(BlocksAhead a, BlocksAhead b) noexcept {
+    return {std::max(a.blocks, b.blocks), std::max(a.bytes, b.bytes)};
+  }
   /// Returns where a block comes from. REQUIRES: `block` is below `blocks()`.
   virtual BlockOrigin block_origin(std::uint64_t block) const = 0;
+
+ private:
+  // Calls f with the source's own numbers of the blocks, one by one, so that no memory is needed.
+  template <class F>
+  void for_each_source(std::span<const std::uint64_t> blocks, F f) const noexcept {
+    for (const std::uint64_t block : blocks) {
+      const BlockOrigin own = block_origin(block);
+      if (own.blocks.blocks_ahead().blocks != 0) f(own.blocks, std::span(&own.block, 1));
+    }
+  }
 };
 
 /// A source whose records are records of other sources, or begin with a record of another source. Passes each call
@@ -119,6 +141,7 @@ class ForwardedSource : public ForwardedRecords {
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     blocks_->blocks_of(index, ids);
   }
+  BlocksAhead blocks_ahead() const override { return blocks_->blocks_ahead(); }
 
  protected:
   const SourceModel& source() const noexcept { return *source_; }

@@ -172,6 +172,7 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, Class
     size_ += sizes_.back();
     const BlockModel* const blocks = part.block_model();
     block_ends_.push_back((i == 0 ? 0 : block_ends_.back()) + (blocks == nullptr ? 0 : blocks->blocks()));
+    if (blocks != nullptr) blocks_ahead_ = most_ahead(blocks_ahead_, blocks->blocks_ahead());
     has_keys_ = has_keys_ && part.has_keys();
     wants_advice_ = wants_advice_ || part.wants_advice();
     branches_.add(part, kind);

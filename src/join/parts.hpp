@@ -62,6 +62,7 @@ class Parts : public ForwardedRecords {
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const final { return block_ends_.back(); }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const final;
+  BlocksAhead blocks_ahead() const final { return blocks_ahead_; }
 
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }
@@ -95,6 +96,7 @@ class Parts : public ForwardedRecords {
   Schema schema_;
   std::uint64_t size_ = 0;
   BranchCount branches_;
+  BlocksAhead blocks_ahead_;
   bool blocks_vary_ = false, has_keys_ = true, wants_advice_ = false;
 };
 

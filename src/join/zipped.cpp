@@ -48,6 +48,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       const BlockModel* const blocks = model->blocks_vary() ? nullptr : model->block_model();
       parts_.push_back({model, model->schema(), fields.size(), blocks, blocks_, {}});
       if (parts_.back().blocks != nullptr) blocks_ += parts_.back().blocks->blocks();
+      if (blocks != nullptr) blocks_ahead_ = most_ahead(blocks_ahead_, blocks->blocks_ahead());
       for (Field field : parts_.back().schema) {
         field.name = part.prefix + field.name;
         refuse_second(fields, field, names.back());
@@ -178,6 +179,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_; }
+  BlocksAhead blocks_ahead() const override { return blocks_ahead_; }
   // Returns none for a part with `indices`, because its consecutive records may not be consecutive in the join.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);
@@ -303,6 +305,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   std::string name_;
   std::vector<std::string> notes_;
   std::uint64_t size_ = 0, identity_ = 0, blocks_ = 0;
+  BlocksAhead blocks_ahead_;
   bool wants_advice_ = false;
   BranchCount branches_;
   std::size_t keyed_ = 0;  // number of the first part with keys; the number of parts if no part has keys

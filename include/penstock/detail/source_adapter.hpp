@@ -127,7 +127,23 @@ class SourceOf final : public SourceMembers<S> {
 
 /// A block source of any type, through one interface.
 template <class S>
+concept Announced = requires(const S& source, std::span<const std::uint64_t> blocks) {
+  source.blocks_ahead();
+  source.will_load(blocks);
+  source.will_not_load(blocks);
+};
+template <class S>
+concept NeverAnnounced = !requires(const S& source) {
+  source.blocks_ahead();
+}
+&&!requires(const S& source, std::span<const std::uint64_t> blocks) { source.will_load(blocks); }
+&&!requires(const S& source, std::span<const std::uint64_t> blocks) { source.will_not_load(blocks); };
+
+template <class S>
 class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
+  static_assert(Announced<S> || NeverAnnounced<S>,
+                "penstock: a source of blocks has blocks_ahead(), will_load() and will_not_load(), or none of them");
+
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
@@ -149,6 +165,18 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
     this->source_.blocks_of(index, ids);
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { this->source_.load(block, bytes); }
+  BlocksAhead blocks_ahead() const override {
+    return call_or(BlockModel::blocks_ahead(), PENSTOCK_MEMBER(blocks_ahead, "BlocksAhead blocks_ahead() const"),
+                   this->source_);
+  }
+  void will_load(std::span<const std::uint64_t> blocks) const noexcept override {
+    call_if(PENSTOCK_MEMBER(will_load, "void will_load(std::span<const std::uint64_t> blocks) const"), this->source_,
+            blocks);
+  }
+  void will_not_load(std::span<const std::uint64_t> blocks) const noexcept override {
+    call_if(PENSTOCK_MEMBER(will_not_load, "void will_not_load(std::span<const std::uint64_t> blocks) const"),
+            this->source_, blocks);
+  }
   void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
     this->source_.read(index, blocks, out);
   }

@@ -24,6 +24,14 @@ struct BlockRows {
   std::uint64_t first = 0, records = 0;
 };
 
+/// How much of a run's future a source of blocks wants to know. See `BlockSource`.
+struct BlocksAhead {
+  /// The most blocks that one loader has announced at a time.
+  std::uint64_t blocks = 0;
+  /// No further block is announced while the announced blocks have this many bytes, as `block_bytes` counts them.
+  std::uint64_t bytes = 0;
+};
+
 /// A source whose records share blocks: compressed chunks, tiles of a slide. A loader keeps decoded blocks, as many as
 /// `LoaderOptions::max_block_bytes` allows. While the loader keeps a block, it does not decode the block again. A
 /// source of blocks has
@@ -55,6 +63,15 @@ struct BlockRows {
 ///         loads block b in two cases: memory for blocks is free; or the loader knows two more uses of the block, and
 ///         the next one is sooner than the next use of the blocks that would have to make room. A record that is read
 ///         outside a loader's plan (in place of a bad record, by `Pipeline::at`, or for its label) gets an empty span.
+///
+///     BlocksAhead blocks_ahead() const;
+///     void will_load(std::span<const std::uint64_t> blocks) const noexcept;
+///     void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
+///         For a source that fetches blocks from far away. `will_load` announces blocks that are not in memory, in the
+///         order of their first uses. Each announcement ends with one call: `load`, or `will_not_load` if the loader
+///         begins elsewhere, ends, or can do without the block. Several loaders may announce the same block. `load` may
+///         be called without an announcement, and may end another one than the loader meant. These members must be
+///         quick, because one thread announces and issues samples. A source has all three or none.
 ///
 /// and the optional members of a `Source`. Any thread calls all these members at any time. `blocks_of` and
 /// `block_bytes` are called long before a record is read, and must be quick. An exception of `load` is an error of each
