@@ -115,6 +115,7 @@ penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "rea
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")
 penstock_known_component(NAME json FOLDER sources/json DEPENDS core ABOUT "lines of JSON")
 penstock_known_component(NAME lmdb FOLDER sources/lmdb DEPENDS core ABOUT "read and write LMDB")
+penstock_known_component(NAME remote FOLDER sources/remote DEPENDS core ABOUT "files on servers, by HTTP")
 penstock_known_component(NAME slide FOLDER sources/slide DEPENDS core image jpeg png ABOUT "train from whole-slide images")
 penstock_known_component(NAME coords FOLDER sources/coords DEPENDS core hdf5 slide
   ABOUT "lists of places and features of CLAM and TRIDENT")

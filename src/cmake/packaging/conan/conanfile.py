@@ -31,6 +31,7 @@ COMPONENTS = {
     "hdf5": (["libhdf5-dev", "libdeflate-dev", "nlohmann-json3-dev"], []),
     "json": ([], []),
     "lmdb": (["liblmdb-dev", "nlohmann-json3-dev"], []),
+    "remote": (["libcurl4-openssl-dev"], []),
     "slide": (["libopenjp2-7-dev", "libpugixml-dev", "libzstd-dev", "nlohmann-json3-dev"], ["jpeg", "png"]),
     "coords": ([], ["hdf5", "slide"]),
     "webdataset": (["nlohmann-json3-dev"], []),

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <penstock/detail/export.hpp>
+
+namespace penstock {
+
+/// A part of a file: `bytes` bytes from `offset` on.
+struct ByteRange {
+  std::uint64_t offset = 0;  ///< from the beginning of the file
+  std::uint64_t bytes = 0;   ///< length
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// The bytes of one file, wherever it is: on a disk, or on a server. The file does not change. Any thread calls all
+/// members at any time.
+class PENSTOCK_API ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// The name for errors and `plan()`: a path, or a URL without secrets.
+  virtual std::string name() const = 0;
+  /// Bytes of the file.
+  virtual std::uint64_t size() const = 0;
+  /// Fills `out` with the bytes from `offset` on.
+  /// @throws Error(invalid_argument) if the bytes are not all in the file; Error(io | not_found), also if the file has
+  /// changed since it was opened.
+  virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  /// Announces ranges that will be read, in this order. Each announcement ends with one `read` of exactly this range,
+  /// or with `will_not_read`. Does not wait. By default, does nothing.
+  virtual void will_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
+  /// Withdraws announcements. By default, does nothing.
+  virtual void will_not_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
+  /// Number of bytes that are best read at a time. 0: any number.
+  virtual std::size_t range_bytes() const { return 0; }
+  /// Hash of what the file is, for fingerprints: its base name and size. Does not depend on where it is.
+  virtual std::uint64_t identity() const = 0;
+  /// Hash of which version of the file was opened: times of a local file, the ETag of a server.
+  virtual std::uint64_t revision() const = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/byte_source.hpp>
+
+namespace penstock {
+
+/// How files on servers are read, by HTTP or HTTPS. Nothing here changes what is read.
+struct Remote {
+  // What most callers set.
+  /// Returns the token that is sent as "Authorization: Bearer TOKEN", or an empty text for none. Called for each
+  /// request, by the thread that transfers, so it must be quick. Default: no token.
+  std::function<std::string()> token = {};
+  /// Further lines of each request's header, "Name: value".
+  std::vector<std::string> headers = {};
+  // What changes only speed and memory.
+  /// The most connections at a time.
+  unsigned connections = 16;
+  /// Bytes of one request. Ranges are announced and read in this size.
+  std::size_t range_bytes = std::size_t{8} << 20;
+  // When a transfer fails.
+  /// How often a range is requested again after a failure that may pass: a broken or stalled connection, or an answer
+  /// with status 408, 429, 500, 502, 503 or 504. A repeated request goes on at the first missing byte.
+  unsigned retries = 10;
+  /// The time before the first repetition. Doubles each time, and is varied at random by up to a half.
+  std::chrono::milliseconds first_pause{100};
+  /// The longest time before a repetition. A server that says `Retry-After` is obeyed, up to `give_up`.
+  std::chrono::milliseconds longest_pause{15'000};
+  /// A connection that brings no byte for this long is closed, and the request repeated.
+  std::chrono::seconds stalled{10};
+  /// A range that is not complete after this long fails.
+  std::chrono::seconds give_up{180};
+  // Certificates of HTTPS.
+  /// A file with the certificates that are trusted, in PEM. Default (empty): the file that the environment variable
+  /// SSL_CERT_FILE or CURL_CA_BUNDLE names; otherwise the system's.
+  std::string certificates = {};
+};
+
+/// What a RemoteClient has done so far.
+struct RemoteCounts {
+  std::uint64_t requests = 0;          ///< requests that were sent, also those that failed or led elsewhere
+  std::uint64_t bytes = 0;             ///< bytes of files that arrived
+  std::uint64_t retries = 0;           ///< requests that were repeated
+  std::uint64_t reads = 0;             ///< ranges that were read
+  std::uint64_t announced_reads = 0;   ///< those of them that were announced
+  std::uint64_t waited_reads = 0;      ///< those of them that were not there yet
+  double waited_s = 0;                 ///< seconds that reads waited, of all threads together
+  std::uint64_t most_connections = 0;  ///< the most requests at the same time
+};
+
+/// Reads files from servers over a number of connections that they share. Its files keep it alive. Any thread may use
+/// it.
+///
+/// One thread of its own transfers. Announced ranges are requested in their order, as long as their bytes are at most
+/// `connections` x `range_bytes`; further ones wait until a range was read. A range that is read without an
+/// announcement is requested at once, straight into the reader's memory.
+///
+/// Requests follow up to 5 redirections, but never from HTTPS to HTTP. `token` and `headers` are sent only to the
+/// scheme, host and port of the URL that was opened. Proxies come from the environment (`https_proxy`, `no_proxy`).
+/// A URL's query, user and password are in no error and no log.
+class PENSTOCK_API RemoteClient {
+ public:
+  /// Begins the thread. @throws Error(invalid_argument) for options that can't work.
+  explicit RemoteClient(Remote options = {});
+
+  /// Opens files: asks the server for the size and version of each, over all connections. Reading them later throws if
+  /// a file has changed meanwhile.
+  /// @throws Error(invalid_argument) if a URL is none of HTTP or HTTPS; Error(not_found) for status 404 and 410;
+  /// Error(unsupported) if the server sends no ranges; Error(io) for all else.
+  std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls) const;
+  /// Opens one file.
+  std::shared_ptr<const ByteSource> open(const std::string& url) const;
+  /// What was done so far.
+  RemoteCounts counts() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// Returns whether a text begins like a URL that RemoteClient opens: "http://" or "https://", in upper or lower case.
+PENSTOCK_API bool names_remote(std::string_view path) noexcept;
+
+}  // namespace penstock

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace penstock::remote {
+
+/// Memory for ranges, of at most so many bytes together. Used again, because fresh memory must be cleared by the system
+/// first. One thread at a time.
+class BufferPool {
+ public:
+  using Buffer = std::unique_ptr<std::byte[]>;
+
+  /// `each`: bytes of most buffers, which are kept.
+  BufferPool(std::size_t each, std::size_t most) : each_(each), most_(most) {}
+
+  /// Returns whether `bytes` are within the limit. A single buffer always is.
+  bool has_room_for(std::size_t bytes) const noexcept { return held_ == 0 || held_ + bytes <= most_; }
+  /// @throws std::bad_alloc.
+  Buffer take(std::size_t bytes) {
+    Buffer buffer;
+    if (bytes <= each_ && !spare_.empty()) {
+      buffer = std::move(spare_.back());
+      spare_.pop_back();
+    } else {
+      // Not initialised, as all bytes are overwritten.
+      buffer = Buffer(new std::byte[bytes <= each_ ? each_ : bytes]);  // NOLINT(modernize-make-unique)
+    }
+    held_ += bytes;
+    return buffer;
+  }
+  void give_back(Buffer buffer, std::size_t bytes) noexcept {
+    held_ -= bytes;
+    if (bytes > each_) return;
+    try {
+      spare_.push_back(std::move(buffer));
+    } catch (...) {  // no memory to keep it
+    }
+  }
+
+ private:
+  const std::size_t each_, most_;
+  std::size_t held_ = 0;
+  std::vector<Buffer> spare_;
+};
+
+}  // namespace penstock::remote

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <curl/curl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <penstock/extend/byte_source.hpp>
+#include <penstock/sources/remote.hpp>
+
+#include "buffer_pool.hpp"
+#include "transfer.hpp"
+#include "wake_up.hpp"
+
+namespace penstock::remote {
+
+/// Transfers ranges of files, on one thread, over a limited number of connections. Ranges that a reader waits for come
+/// first, then announced ranges, in their order. Any thread.
+class Fetcher {
+ public:
+  /// @throws Error(invalid_argument) for options that can't work.
+  explicit Fetcher(Remote options);
+  Fetcher(const Fetcher&) = delete;
+  Fetcher& operator=(const Fetcher&) = delete;
+  ~Fetcher();
+
+  const Remote& options() const noexcept { return settings_.options; }
+
+  /// Asks for the facts of files, all at the same time. @throws the Error of the first file that can't be opened.
+  std::vector<std::shared_ptr<const FileFacts>> ask(std::span<const WebAddress> files);
+  /// Fills `out` with a range. @throws Error like ByteSource::read.
+  void read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out);
+  void announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept;
+  void withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept;
+  RemoteCounts counts() const;
+
+ private:
+  using Key = std::tuple<const FileFacts*, std::uint64_t, std::uint64_t>;
+  struct Job;
+  using JobPointer = std::shared_ptr<Job>;
+  struct FreeHandle {
+    void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+  };
+  using Handle = std::unique_ptr<CURL, FreeHandle>;
+
+  void require_own_process() const;
+  void wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wake_up) noexcept;
+  JobPointer take_announced(const Key& key) noexcept;
+  bool free_if_unused(Job& job) noexcept;
+
+  void work() noexcept;
+  void begin_requests(Clock::time_point now);
+  JobPointer next_job(Clock::time_point now);
+  void begin(const JobPointer& job);
+  Handle take_handle();
+  void finish(CURL* handle, CURLcode result) noexcept;
+  void end(Job& job) noexcept;
+  void drop_withdrawn() noexcept;
+  int until_next_pause_ends(Clock::time_point now) const noexcept;
+
+  const Settings settings_;
+  const int process_;
+  CURLM* const multi_;
+  mutable std::mutex mutex_;
+  // Guarded by the mutex:
+  std::map<Key, JobPointer> announced_;
+  std::deque<JobPointer> wanted_, expected_;  // waiting jobs that a reader wants, and those that are only announced
+  std::vector<JobPointer> pausing_;
+  std::map<CURL*, JobPointer> running_;
+  BufferPool buffers_;
+  RemoteCounts counts_;
+  bool stops_ = false, some_withdrawn_ = false;
+
+  std::vector<Handle> spare_;  // used by the thread alone
+  std::thread thread_;
+};
+
+}  // namespace penstock::remote

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/remote.hpp>
+
+#include "fetcher.hpp"
+
+namespace penstock {
+
+namespace {
+
+class RemoteFile final : public ByteSource {
+ public:
+  RemoteFile(std::shared_ptr<remote::Fetcher> fetcher, std::shared_ptr<const remote::FileFacts> facts)
+      : fetcher_(std::move(fetcher)), facts_(std::move(facts)) {}
+
+  std::string name() const override { return facts_->address.shown(); }
+  std::uint64_t size() const override { return facts_->size; }
+  std::size_t range_bytes() const override { return fetcher_->options().range_bytes; }
+  void read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size() || out.size() > size() - offset)
+      throw Error(Errc::invalid_argument, std::to_string(out.size()) + " bytes are not in the file, which has " +
+                                              std::to_string(size()) + " bytes")
+          .with_source("remote")
+          .with_file(name())
+          .with_offset(offset);
+    if (!out.empty()) fetcher_->read(facts_, offset, out);
+  }
+  void will_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->announce(facts_, ranges); }
+  void will_not_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->withdraw(*facts_, ranges); }
+  std::uint64_t identity() const override {
+    const std::string base = facts_->address.base_name();
+    return XXH3_64bits_withSeed(base.data(), base.size(), size());
+  }
+  std::uint64_t revision() const override {
+    return XXH3_64bits_withSeed(facts_->etag.data(), facts_->etag.size(), size());
+  }
+
+ private:
+  std::shared_ptr<remote::Fetcher> fetcher_;
+  std::shared_ptr<const remote::FileFacts> facts_;
+};
+
+}  // namespace
+
+class RemoteClient::Impl {
+ public:
+  explicit Impl(Remote options) : fetcher(std::make_shared<remote::Fetcher>(std::move(options))) {}
+  std::shared_ptr<remote::Fetcher> fetcher;
+};
+
+RemoteClient::RemoteClient(Remote options) : impl_(std::make_shared<Impl>(std::move(options))) {}
+
+std::vector<std::shared_ptr<const ByteSource>> RemoteClient::open(std::span<const std::string> urls) const {
+  const std::vector<remote::WebAddress> addresses(urls.begin(), urls.end());
+  std::vector<std::shared_ptr<const ByteSource>> files;
+  for (std::shared_ptr<const remote::FileFacts>& facts : impl_->fetcher->ask(addresses))
+    files.push_back(std::make_shared<const RemoteFile>(impl_->fetcher, std::move(facts)));
+  return files;
+}
+
+std::shared_ptr<const ByteSource> RemoteClient::open(const std::string& url) const {
+  return open(std::span(&url, 1)).front();
+}
+
+RemoteCounts RemoteClient::counts() const { return impl_->fetcher->counts(); }
+
+bool names_remote(std::string_view path) noexcept {
+  return std::ranges::any_of(std::array<std::string_view, 2>{"http://", "https://"}, [&](std::string_view scheme) {
+    return path.size() >= scheme.size() &&
+           std::ranges::equal(path.substr(0, scheme.size()), scheme,
+                              [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <penstock/extend/system_error.hpp>
+
+#include "certificates.hpp"
+
+namespace penstock::remote {
+
+namespace {
+
+constexpr unsigned most_redirections = 5;
+// The body of an answer that is no range. A connection can be used again if it is read to its end.
+constexpr std::uint64_t most_skipped = std::uint64_t{64} << 10;
+
+// Whether a failure of the connection may pass.
+bool may_pass(CURLcode code) {
+  constexpr std::array passing{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY,
+                               CURLE_COULDNT_CONNECT,      CURLE_OPERATION_TIMEDOUT,
+                               CURLE_RECV_ERROR,           CURLE_SEND_ERROR,
+                               CURLE_GOT_NOTHING,          CURLE_PARTIAL_FILE,
+                               CURLE_SSL_CONNECT_ERROR};
+  return std::ranges::find(passing, code) != passing.end();
+}
+
+bool may_pass(long status) {
+  constexpr std::array passing{408L, 429L, 500L, 502L, 503L, 504L};
+  return std::ranges::find(passing, status) != passing.end();
+}
+
+bool is_weak(std::string_view etag) { return etag.empty() || etag.starts_with("W/"); }
+
+// Varies a pause by up to a half, so that clients that failed together do not come back together.
+Clock::duration varied(Clock::duration pause, std::uint64_t draw) {
+  draw ^= static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+  draw = (draw ^ (draw >> 31)) * 0x9e3779b97f4a7c15;
+  return pause - pause / 2 * static_cast<std::int64_t>(draw >> 56) / 256;
+}
+
+}  // namespace
+
+Settings::Settings(Remote its_options)
+    : options(std::move(its_options)), certificates(find_certificates(options.certificates)) {}
+
+Transfer::Transfer(const Settings& settings, std::shared_ptr<const FileFacts> file, ByteRange range, std::byte* to)
+    : settings_(settings), file_(std::move(file)), asks_(false), range_(range), to_(to), at_(file_->address) {}
+
+Transfer::Transfer(const Settings& settings, WebAddress address)
+    : settings_(settings),
+      file_(std::make_shared<const FileFacts>(FileFacts{std::move(address)})),
+      asks_(true),
+      range_{0, 1},
+      to_(&asked_byte_),
+      at_(file_->address) {}
+
+Transfer::~Transfer() { curl_slist_free_all(headers_); }
+
+void Transfer::set_headers() {
+  curl_slist_free_all(std::exchange(headers_, nullptr));
+  const auto add = [this](const std::string& line) {
+    curl_slist* const longer = curl_slist_append(headers_, line.c_str());
+    if (longer == nullptr) throw std::bad_alloc();
+    headers_ = longer;
+  };
+  add("Accept-Encoding: identity");
+  if (!asks_ && !is_weak(file_->etag)) add("If-Match: " + file_->etag);
+  if (at_.origin() != file_->address.origin()) return;
+  for (const std::string& line : settings_.options.headers) add(line);
+  if (!settings_.options.token) return;
+  if (const std::string token = settings_.options.token(); !token.empty()) add("Authorization: Bearer " + token);
+}
+
+void Transfer::begin(CURL* handle) {
+  handle_ = handle;
+  answer_ = Answer();
+  judged_ = taken_ = false;
+  skipped_ = 0;
+  got_before_ = got_;
+  refused_.reset();
+  message_[0] = '\0';
+  ++requests_;
+  set_headers();
+  const std::string range =
+      std::to_string(range_.offset + got_) + "-" + std::to_string(range_.offset + range_.bytes - 1);
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(began_ + settings_.options.give_up - Clock::now());
+  const auto stalled = static_cast<long>(settings_.options.stalled.count());
+  curl_easy_setopt(handle, CURLOPT_URL, at_.url().c_str());
+  curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_);
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stalled);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, stalled);
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message_);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
+}
+
+std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* transfer) noexcept {
+  auto& self = *static_cast<Transfer*>(transfer);
+  const std::size_t bytes = size * count;
+  try {
+    if (self.answer_.take({data, bytes})) return bytes;
+    self.refuse(Errc::io,
+                "the header of the server's answer is larger than " + std::to_string(Answer::most_bytes) + " bytes");
+  } catch (...) {  // no memory: the request fails, and is repeated
+  }
+  return bytes + 1;
+}
+
+std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* transfer) noexcept {
+  const std::size_t bytes = size * count;
+  try {
+    if (static_cast<Transfer*>(transfer)->take_body({data, bytes})) return bytes;
+  } catch (...) {
+  }
+  return bytes + 1;
+}
+
+bool Transfer::take_body(std::string_view data) {
+  if (!judged_) {
+    judged_ = true;
+    long status = 0;
+    curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+    taken_ = accepts(status);
+    if (refused_) return false;
+  }
+  if (!taken_) {
+    skipped_ += data.size();
+    return skipped_ <= most_skipped;
+  }
+  arrived_ += data.size();
+  if (asks_) {  // one byte was asked for, and is not wanted
+    got_ += data.size();
+    return true;
+  }
+  if (data.size() > range_.bytes - got_) {
+    refuse(Errc::io, "the server sends more bytes than were asked for");
+    return false;
+  }
+  std::memcpy(to_ + got_, data.data(), data.size());
+  got_ += data.size();
+  return true;
+}
+
+// Returns whether the body of the answer is the wanted range. Refuses an answer that would be another file, or other
+// bytes.
+bool Transfer::accepts(long status) {
+  if (status != 206 && status != 200) return false;
+  if (!answer_.content_encoding.empty() && answer_.content_encoding != "identity") {
+    refuse(Errc::unsupported, "the server sends the file compressed (Content-Encoding: " +
+                                  printable(answer_.content_encoding, 40) + "), though this was not asked for");
+    return false;
+  }
+  if (status == 206) return accepts_range();
+  if (asks_ || range_.offset != 0 || range_.bytes != file_->size || got_ != 0) {
+    refuse(Errc::unsupported, "the server sends whole files, and ranges are needed (status 200 instead of 206)");
+    return false;
+  }
+  return true;
+}
+
+bool Transfer::accepts_range() {
+  const std::optional<ContentRange>& range = answer_.range;
+  if (!range || !range->first) {
+    refuse(Errc::io, "the server's answer does not say which bytes it has (Content-Range)");
+    return false;
+  }
+  if (asks_) {
+    if (!range->size) {
+      refuse(Errc::unsupported, "the server does not say how large the file is (Content-Range)");
+      return false;
+    }
+    learn(*range->size);
+    return true;
+  }
+  if (*range->first != range_.offset + got_ || *range->last >= range_.offset + range_.bytes) {
+    refuse(Errc::io, "the server sends bytes " + std::to_string(*range->first) + " to " + std::to_string(*range->last) +
+                         ", and " + std::to_string(range_.offset + got_) + " to " +
+                         std::to_string(range_.offset + range_.bytes - 1) + " were asked for");
+    return false;
+  }
+  if ((range->size && *range->size != file_->size) || (!answer_.etag.empty() && answer_.etag != file_->etag)) {
+    refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
+    return false;
+  }
+  return true;
+}
+
+void Transfer::learn(std::uint64_t size) {
+  file_ = std::make_shared<const FileFacts>(FileFacts{file_->address, size, answer_.etag});
+}
+
+void Transfer::refuse(Errc code, std::string cause) { refused_.emplace(code, std::move(cause)); }
+
+Transfer::Next Transfer::end(CURLcode result) {
+  if (got_ > got_before_) fruitless_ = 0;
+  if (refused_) return fail(refused_->code(), refused_->cause());
+  long status = 0;
+  curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+  // A body that is not wanted may have been broken off.
+  if (result == CURLE_OK || (result == CURLE_WRITE_ERROR && judged_ && !taken_)) return end_by_status(status);
+  const std::string reason = printable(message_[0] != '\0' ? message_ : curl_easy_strerror(result));
+  if (may_pass(result)) return again(reason);
+  if (result == CURLE_WRITE_ERROR) return fail(Errc::out_of_memory, "no memory for the server's answer");
+  return fail(Errc::io, result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE
+                            ? "the server's certificate is not trusted: " + reason +
+                                  "; `certificates` or SSL_CERT_FILE names the ones that are"
+                            : reason);
+}
+
+Transfer::Next Transfer::end_by_status(long status) {
+  if (!judged_) {  // an answer without a body
+    taken_ = accepts(status);
+    if (refused_) return fail(refused_->code(), refused_->cause());
+  }
+  if (asks_ && status == 416 && answer_.range && answer_.range->size == 0) {
+    learn(0);
+    return Next::ended;
+  }
+  if (taken_) {
+    if (asks_ || got_ == range_.bytes) return Next::ended;
+    return again("the server's answer was too short");
+  }
+  switch (status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      return redirect();
+    case 401:
+    case 403:
+      return fail(Errc::io,
+                  "the server refuses access (status " + std::to_string(status) + "); see `token` and `headers`");
+    case 404:
+    case 410:
+      return fail(Errc::not_found, "the server has no such file (status " + std::to_string(status) + ")");
+    case 412:
+    case 416:
+      return fail(Errc::io, "the file has changed on the server since it was opened (status " + std::to_string(status) +
+                                "); open it again");
+    default:
+      break;
+  }
+  const std::string reason = "status " + std::to_string(status);
+  return may_pass(status) ? again(reason, answer_.retry_after) : fail(Errc::io, "the server answers with " + reason);
+}
+
+Transfer::Next Transfer::redirect() {
+  char* url = nullptr;
+  curl_easy_getinfo(handle_, CURLINFO_REDIRECT_URL, &url);
+  if (url == nullptr) return fail(Errc::io, "the server leads elsewhere, and does not say where (Location)");
+  if (++redirections_ > most_redirections)
+    return fail(Errc::io, "the server leads elsewhere more than " + std::to_string(most_redirections) + " times");
+  try {
+    WebAddress next(url);
+    if (at_.encrypted() && !next.encrypted())
+      return fail(Errc::io, "the server leads from HTTPS to HTTP (" + next.shown() + "), which is not followed");
+    at_ = std::move(next);
+  } catch (const Error& error) {
+    return fail(Errc::io, "the server leads to what is no URL of HTTP (" + error.file() + ")");
+  }
+  return Next::request;
+}
+
+// Repeats the request after a pause, or gives up. `wanted`: the pause that the server asks for.
+Transfer::Next Transfer::again(std::string reason, std::optional<std::chrono::seconds> wanted) {
+  const Remote& options = settings_.options;
+  if (++fruitless_ > options.retries) return fail(Errc::io, reason + tries());
+  Clock::duration pause = options.first_pause;
+  for (unsigned i = 1; i < fruitless_ && pause < options.longest_pause; ++i) pause *= 2;
+  pause = varied(std::min<Clock::duration>(pause, options.longest_pause), range_.offset + requests_);
+  if (wanted) pause = std::max<Clock::duration>(pause, *wanted);
+  not_before_ = Clock::now() + pause;
+  if (not_before_ >= began_ + options.give_up) return fail(Errc::io, reason + tries());
+  ++repetitions_;
+  redirections_ = 0;
+  at_ = file_->address;
+  return Next::pause;
+}
+
+std::string Transfer::tries() const {
+  char text[64];
+  std::snprintf(text, sizeof text, "; %u %s in %.1f s", requests_, requests_ == 1 ? "request" : "requests",
+                std::chrono::duration<double>(Clock::now() - began_).count());
+  return text;
+}
+
+Transfer::Next Transfer::fail(Errc code, const std::string& cause) {
+  error_.emplace(code, cause);
+  error_->with_source("remote").with_file(file_->address.shown());
+  if (!asks_) error_->with_offset(range_.offset + got_);
+  return Next::ended;
+}
+
+}  // namespace penstock::remote

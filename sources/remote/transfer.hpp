@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <curl/curl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/byte_source.hpp>
+#include <penstock/sources/remote.hpp>
+
+#include "answer.hpp"
+#include "web_address.hpp"
+
+namespace penstock::remote {
+
+using Clock = std::chrono::steady_clock;
+
+/// What is known of a file on a server.
+struct FileFacts {
+  WebAddress address;
+  std::uint64_t size = 0;
+  std::string etag = {};  ///< as the server sent it; empty if it sent none
+};
+
+/// Options, and what follows from them.
+struct Settings {
+  explicit Settings(Remote its_options);
+  const Remote options;
+  const std::string certificates;
+};
+
+/// One range of a file that is transferred, over all requests that it takes. Only the thread that transfers uses it,
+/// until it has ended.
+class Transfer {
+ public:
+  /// What follows after a request.
+  enum class Next : std::uint8_t {
+    ended,    ///< the transfer has ended; see `error`
+    request,  ///< begin the next request now
+    pause,    ///< begin the next request at `not_before`
+  };
+
+  /// Transfers a range to `to`.
+  Transfer(const Settings& settings, std::shared_ptr<const FileFacts> file, ByteRange range, std::byte* to);
+  /// Asks for the size and version of a file, which `facts` returns afterwards.
+  Transfer(const Settings& settings, WebAddress address);
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  ~Transfer();
+
+  /// Sets where the bytes go. REQUIRES: no request has begun.
+  void set_destination(std::byte* to) noexcept { to_ = to; }
+  bool has_destination() const noexcept { return to_ != nullptr; }
+  /// Prepares a request.
+  void begin(CURL* handle);
+  /// Takes the result of the request.
+  Next end(CURLcode result);
+
+  Clock::time_point not_before() const noexcept { return not_before_; }
+  /// Returns why the transfer failed; none if it did not.
+  const std::optional<Error>& error() const noexcept { return error_; }
+  std::shared_ptr<const FileFacts> facts() const { return file_; }
+  std::uint64_t bytes() const noexcept { return arrived_; }
+  std::uint64_t requests() const noexcept { return requests_; }
+  std::uint64_t repetitions() const noexcept { return repetitions_; }
+
+ private:
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* transfer) noexcept;
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* transfer) noexcept;
+  void set_headers();
+  bool take_body(std::string_view data);
+  bool accepts(long status);
+  bool accepts_range();
+  void learn(std::uint64_t size);
+  Next end_by_status(long status);
+  Next redirect();
+  Next again(std::string reason, std::optional<std::chrono::seconds> wanted = {});
+  Next fail(Errc code, const std::string& cause);
+  void refuse(Errc code, std::string cause);
+  std::string tries() const;
+
+  const Settings& settings_;
+  std::shared_ptr<const FileFacts> file_;
+  const bool asks_;  // for the file's facts
+  const ByteRange range_;
+  std::byte* to_;
+  std::byte asked_byte_{};
+  WebAddress at_;  // where the next request goes, after redirections
+  std::uint64_t got_ = 0, arrived_ = 0;
+  const Clock::time_point began_ = Clock::now();
+  Clock::time_point not_before_ = began_;
+  unsigned requests_ = 0, repetitions_ = 0, fruitless_ = 0, redirections_ = 0;
+  std::optional<Error> error_;
+
+  // Of the present request.
+  CURL* handle_ = nullptr;
+  curl_slist* headers_ = nullptr;
+  char message_[CURL_ERROR_SIZE] = {};
+  Answer answer_;
+  bool judged_ = false, taken_ = false;  // whether the answer was looked at, and whether its body is wanted
+  std::uint64_t skipped_ = 0, got_before_ = 0;
+  std::optional<Error> refused_;
+};
+
+}  // namespace penstock::remote

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace penstock::remote {
+
+/// A URL of HTTP or HTTPS.
+class WebAddress {
+ public:
+  WebAddress() = default;
+  /// @throws Error(invalid_argument) if the text is no such URL.
+  explicit WebAddress(const std::string& url);
+
+  /// The whole URL, with its secrets, without its fragment.
+  const std::string& url() const noexcept { return url_; }
+  /// The URL without user, password and query, for errors.
+  const std::string& shown() const noexcept { return shown_; }
+  /// Scheme, host and port: who gets what is secret.
+  const std::string& origin() const noexcept { return origin_; }
+  bool encrypted() const noexcept { return encrypted_; }
+  /// The last part of the path.
+  std::string base_name() const;
+
+ private:
+  std::string url_, shown_, origin_;
+  bool encrypted_ = false;
+};
+
+}  // namespace penstock::remote
