@@ -93,6 +93,7 @@ class PENSTOCK_API Pipeline {
 ///
 /// @throws Error(schema_mismatch) if the source's schema has no fields.
 template <Source S>
+  requires(!BlockSource<S>)
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));
 }

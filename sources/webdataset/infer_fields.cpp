@@ -41,8 +41,7 @@ struct Candidate {
 
 class Shard {
  public:
-  explicit Shard(const std::string& path) {
-    const InputFile file(path);
+  explicit Shard(const ShardBytes& file) {
     TarScan scan(file);
     TarMember member;
     std::string key;
@@ -131,8 +130,9 @@ std::string name_of(const Candidate& candidate, const std::vector<Candidate>& al
 
 }  // namespace
 
-std::vector<WebDatasetField> infer_fields(const std::string& shard) {
-  const Shard looked_at(shard);
+std::vector<WebDatasetField> infer_fields(const ShardBytes& file) {
+  const Shard looked_at(file);
+  const std::string& shard = file.path();
   std::vector<Candidate> candidates = candidates_of(looked_at.seen);
   std::erase_if(candidates, [&](const Candidate& c) { return c.samples <= looked_at.samples / 2; });
   if (candidates.empty() && looked_at.samples != 0) {

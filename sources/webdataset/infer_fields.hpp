@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <penstock/sources/webdataset.hpp>
+
+#include "shard_bytes.hpp"
 
 namespace penstock::webdataset {
 
@@ -12,6 +13,6 @@ namespace penstock::webdataset {
 /// Returns no fields if the shard has no samples.
 /// @throws Error(invalid_argument) if there are samples, but no such field; what `refuse_members_apart` and TarScan
 /// throw.
-std::vector<WebDatasetField> infer_fields(const std::string& shard);
+std::vector<WebDatasetField> infer_fields(const ShardBytes& shard);
 
 }  // namespace penstock::webdataset

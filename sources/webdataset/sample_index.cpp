@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "member_name.hpp"
 #include "members_apart.hpp"
+#include "remote_shards.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock::webdataset {
@@ -52,8 +53,7 @@ void require_same(const InputFile& file, const ShardIndex& index) {
     throw error_in(file.path(), Errc::io, "the shard was cut short or replaced while it was open; open it again");
 }
 
-ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
-  const InputFile file(path);
+ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& fields) {
   TarScan scan(file);
   std::unordered_map<std::string_view, std::size_t> slots;  // slot of each extension
   for (std::size_t slot = 0; slot < fields.size(); ++slot)
@@ -61,8 +61,6 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   ShardIndex index;
   index.entries = SampleEntries(fields.size());
   index.bytes = file.bytes();
-  index.device = file.device();
-  index.inode = file.inode();
   TarMember member;
   while (scan.next(member)) {
     const auto name = split_name(member.name);
@@ -89,15 +87,27 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.entries.finish();
   index.apart = samples_apart(index);
   // If the members of most samples lie apart, the shard is refused. Otherwise only the samples in `apart` are bad.
-  if (index.apart.size() > index.samples() / 2) refuse_members_apart(path);
+  if (index.apart.size() > index.samples() / 2) refuse_members_apart(file.path());
   return index;
 }
 
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads) {
   std::vector<ShardIndex> made(paths.size());
-  common::for_each_on_threads(paths.size(), threads,
-                              [&](std::size_t at) { made[at] = index_shard(paths[at], fields); });
+  common::for_each_on_threads(paths.size(), threads, [&](std::size_t at) {
+    const InputFile file(paths[at]);
+    made[at] = index_shard(file, fields);
+    made[at].device = file.device();
+    made[at].inode = file.inode();
+  });
+  return made;
+}
+
+std::vector<ShardIndex> index_shards(const RemoteShards& shards, const std::vector<PlannedField>& fields,
+                                     unsigned threads) {
+  std::vector<ShardIndex> made(shards.shards());
+  common::for_each_on_threads(made.size(), threads,
+                              [&](std::size_t at) { made[at] = index_shard(StreamedShard(shards, at), fields); });
   return made;
 }
 

@@ -10,6 +10,7 @@
 
 #include "field_plan.hpp"
 #include "sample_entries.hpp"
+#include "shard_bytes.hpp"
 
 namespace penstock::webdataset {
 
@@ -35,15 +36,19 @@ struct ShardIndex {
 };
 
 class InputFile;
+class RemoteShards;
 /// @throws Error(io) if the file is not the one that was indexed, or has become shorter.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Reads the headers of a shard. @throws what TarScan throws; Error(unsupported) if the members of most samples are not
-/// next to each other.
-ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
+/// Reads the headers of a shard. Sets all of the index but `device` and `inode`. @throws what TarScan throws;
+/// Error(unsupported) if the members of most samples are not next to each other.
+ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& fields);
 
 /// Indexes many shards, on several threads. If several shards can't be indexed, throws the Error of the first of them.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
+                                     unsigned threads);
+/// Does the same with shards on servers.
+std::vector<ShardIndex> index_shards(const RemoteShards& shards, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 
 }  // namespace penstock::webdataset

@@ -76,7 +76,7 @@ void InputFile::read(char* to, std::size_t count, std::uint64_t offset) const {
   throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + got);
 }
 
-TarScan::TarScan(const InputFile& file) : file_(file), window_(near_bytes) {
+TarScan::TarScan(const ShardBytes& file) : file_(file), window_(near_bytes) {
   if (file.bytes() == 0) fail(Errc::corrupt, "the file is empty, not even tar's end mark is there", 0);
   const std::string_view head = look(0, static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes(), 8)));
   for (const Compression& compression : compressions)

@@ -10,26 +10,26 @@
 
 #include <penstock/error.hpp>
 
+#include "shard_bytes.hpp"
 #include "tar_header.hpp"
 
 namespace penstock::webdataset {
 
 /// A file that is open for reading as long as the object exists. The constructor throws Error(not_found | io), and
 /// Error(invalid_argument) if the path is not a regular file's.
-class InputFile {
+class InputFile final : public ShardBytes {
  public:
   explicit InputFile(const std::string& path);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
-  ~InputFile();
+  ~InputFile() override;
 
   int descriptor() const noexcept { return fd_; }
-  const std::string& path() const noexcept { return path_; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
+  const std::string& path() const noexcept override { return path_; }
+  std::uint64_t bytes() const noexcept override { return bytes_; }
   std::uint64_t device() const noexcept { return device_; }
   std::uint64_t inode() const noexcept { return inode_; }
-  /// Reads exactly `count` bytes. @throws Error(io), also if the file has become shorter.
-  void read(char* to, std::size_t count, std::uint64_t offset) const;
+  void read(char* to, std::size_t count, std::uint64_t offset) const override;
 
  private:
   std::string path_;
@@ -58,7 +58,7 @@ class TarScan {
  public:
   /// `file` must outlive the object. @throws Error(unsupported) if the file is compressed, Error(corrupt) if it is
   /// empty.
-  explicit TarScan(const InputFile& file);
+  explicit TarScan(const ShardBytes& file);
 
   /// Sets `member` to the next member. Returns false if there is no further member. @throws
   /// Error(corrupt | unsupported | limit_exceeded | io), with the offset.
@@ -89,7 +89,7 @@ class TarScan {
   std::uint64_t step_over(std::uint64_t offset, std::uint64_t size) const noexcept;
   [[noreturn]] void fail(Errc code, std::string cause, std::uint64_t offset) const;
 
-  const InputFile& file_;
+  const ShardBytes& file_;
   std::uint64_t position_ = 0;
   bool has_end_ = false;
   std::vector<char> window_;

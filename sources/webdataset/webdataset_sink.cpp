@@ -25,6 +25,7 @@
 #include "shard_paths.hpp"
 #include "stored_samples.hpp"
 #include "tar_header.hpp"
+#include "tar_scan.hpp"
 
 namespace penstock {
 
@@ -227,7 +228,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   std::uint64_t take(const std::string& file, bool ended) {
     webdataset::ShardIndex index;
     try {
-      index = webdataset::index_shard(file, encoder_.fields());
+      index = webdataset::index_shard(webdataset::InputFile(file), encoder_.fields());
     } catch (const Error& error) {
       refuse_there(file + " is not as it was written (" + error.cause() + ")");
     }

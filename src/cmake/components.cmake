@@ -119,6 +119,6 @@ penstock_known_component(NAME remote FOLDER sources/remote DEPENDS core ABOUT "f
 penstock_known_component(NAME slide FOLDER sources/slide DEPENDS core image jpeg png ABOUT "train from whole-slide images")
 penstock_known_component(NAME coords FOLDER sources/coords DEPENDS core hdf5 slide
   ABOUT "lists of places and features of CLAM and TRIDENT")
-penstock_known_component(NAME webdataset FOLDER sources/webdataset DEPENDS core ABOUT "read and write tar shards")
+penstock_known_component(NAME webdataset FOLDER sources/webdataset DEPENDS core USES remote ABOUT "read and write tar shards")
 penstock_known_component(NAME testing FOLDER src/testing DEPENDS core
   ABOUT "conformance suites for sources, stages and sinks of one's own")

@@ -86,6 +86,17 @@ class SourceMembers : public SourceModel {
   S source_;
 };
 
+template <class P>
+struct LeasedReader final : ReaderModel {
+  explicit LeasedReader(P r) : reader(std::move(r)) {}
+  void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
+  void expect(std::span<const std::uint64_t> indices) noexcept override {
+    call_if(PENSTOCK_MEMBER(expect, "void expect(std::span<const std::uint64_t> indices)"), *reader, indices);
+  }
+  void pause() noexcept override { call_if(PENSTOCK_MEMBER(pause, "void pause()"), *reader); }
+  P reader;
+};
+
 template <class S>
 class SourceOf final : public SourceMembers<S> {
  public:
@@ -102,16 +113,6 @@ class SourceOf final : public SourceMembers<S> {
     explicit Shared(const S* s) : source(s) {}
     void read(std::uint64_t i, SampleBuilder& out) override { source->read(i, out); }
     const S* source;
-  };
-  template <class P>
-  struct LeasedReader final : ReaderModel {
-    explicit LeasedReader(P r) : reader(std::move(r)) {}
-    void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
-    void expect(std::span<const std::uint64_t> indices) noexcept override {
-      call_if(PENSTOCK_MEMBER(expect, "void expect(std::span<const std::uint64_t> indices)"), *reader, indices);
-    }
-    void pause() noexcept override { call_if(PENSTOCK_MEMBER(pause, "void pause()"), *reader); }
-    P reader;
   };
   template <class T>
   struct ReaderPointer {
@@ -146,7 +147,12 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
 
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
-  std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
+  std::unique_ptr<ReaderModel> open_reader() const override {
+    if constexpr (LeasedSource<S>)
+      if (this->source_.blocks() == 0)
+        return std::make_unique<LeasedReader<decltype(this->source_.open_reader())>>(this->source_.open_reader());
+    return make_block_reader(*this);
+  }
   /// Returns null if the source has no blocks; its records are then read like those of other sources.
   const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return this->source_.blocks(); }

@@ -36,6 +36,7 @@ class AnySource {
  public:
   /// Takes any source.
   template <Source S>
+    requires(!BlockSource<S>)
   AnySource(S source)  // NOLINT(google-explicit-constructor): callers may pass a source
       : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
   /// Takes any source of blocks.

@@ -89,6 +89,7 @@ concept BlockSource = Described<S> &&
 
 /// Returns a copy of one record. For tests and tools: loads the record's blocks on each call.
 template <BlockSource S>
+  requires(!Source<S>)
 OwnedSample read_sample(const S& source, std::uint64_t index) {
   std::vector<std::uint64_t> ids;
   source.blocks_of(index, ids);

@@ -11,12 +11,15 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/block_source.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/sources/file_access.hpp>
 
 namespace penstock {
+
+class RemoteClient;
 
 /// What the bytes of a member become.
 enum class WebDatasetKind : std::uint8_t {
@@ -50,7 +53,9 @@ struct WebDataset {
   /// - the path of a shard;
   /// - a folder: all its files that end in .tar, in upper or lower case, are the shards;
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
-  /// - a list of stores that `penstock merge` wrote, "X.json".
+  /// - a list of stores that `penstock merge` wrote, "X.json";
+  /// - a URL of HTTP or HTTPS, which may have braces: "https://host/train-{000000..000146}.tar". Needs the component
+  ///   `remote`.
   ///
   /// Files from braces come in the order in which the braces list them. Files that a folder or a wildcard finds are
   /// ordered as people count: 2 comes before 10.
@@ -80,6 +85,8 @@ struct WebDataset {
   /// How members are read. With `FileAccess::read`, reading also throws if a shard was cut short or replaced after it
   /// was opened.
   FileAccess access = FileAccess::map;
+  /// Reads shards on servers (`RemoteClient`). Default: a new client with the default options.
+  std::shared_ptr<const RemoteClient> client = {};
 };
 
 /// Reads samples of one WebDatasetSource. Values of `bytes` and `array` are views of the shard's memory map, except
@@ -117,6 +124,10 @@ class PENSTOCK_API WebDatasetReader {
 /// paths begin and end with `__`. Links, devices and other members without data of their own are errors of their
 /// sample. Shards should not change while they are open. If a shard is cut short while it is open, reading it ends the
 /// process by SIGBUS. With `FileAccess::read`, reading throws instead.
+///
+/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. Opening them
+/// transfers each shard once, because only that finds its members. Files with the names of classes are not looked for
+/// there.
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
@@ -142,8 +153,27 @@ class PENSTOCK_API WebDatasetSource {
   std::uint64_t size() const noexcept;
   /// The fields of each sample, as they were given or found.
   Schema schema() const;
-  /// Opens a reader for one thread.
+  /// Opens a reader for one thread. From a server, it requests each member by itself, which is slow; a loader reads
+  /// whole ranges.
   std::unique_ptr<WebDatasetReader> open_reader() const;
+
+  // Shards on servers are a source of blocks; see BlockSource. Shards on this machine have no blocks.
+  /// Number of ranges in all shards.
+  std::uint64_t blocks() const noexcept;
+  /// Bytes of a range.
+  std::uint64_t block_bytes(std::uint64_t block) const;
+  /// Appends the ranges that a sample's members are in. @throws Error(not_found) past the end.
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
+  /// Reads a range. @throws Error(io | not_found) like ByteSource::read.
+  void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  /// Makes a sample from its ranges. @throws like WebDatasetReader::read.
+  void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
+  /// How many ranges are wanted ahead. None for shards on this machine.
+  BlocksAhead blocks_ahead() const;
+  /// Begins to transfer these ranges.
+  void will_load(std::span<const std::uint64_t> blocks) const noexcept;
+  /// Breaks these transfers off.
+  void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
 
   /// The source's name in errors and `plan()`.
   std::string name() const { return "webdataset"; }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,15 +13,16 @@
 
 #include "common/page_advice.hpp"
 #include "field_plan.hpp"
+#include "remote_shards.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
 
-namespace penstock {
+namespace penstock::webdataset {
 
-/// State that a source and its readers share. Immutable, except for the advice's counters.
-class WebDatasetSource::Impl {
+/// Opened shards: what a source and its readers share. Immutable, except for the advice's counters.
+class Store {
  public:
-  static std::shared_ptr<const Impl> open(WebDataset options);
+  explicit Store(WebDataset its_options);
 
   /// Where a sample is.
   struct Location {
@@ -27,27 +31,28 @@ class WebDatasetSource::Impl {
   };
   std::uint64_t size() const noexcept { return first.back(); }
   Location location_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`
-  webdataset::Entry entry(Location location, std::size_t slot) const noexcept {
+  Entry entry(Location location, std::size_t slot) const noexcept {
     return indices[location.shard].entries.at(location.sample, slot);
   }
   /// Returns the entries of the sample's existing members.
-  std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
+  std::span<const Entry> entries_of(Location location) const noexcept {
     return indices[location.shard].entries.of(location.sample);
   }
-  std::span<const std::byte> mapped(std::size_t shard, webdataset::Entry entry) const noexcept {
+  std::span<const std::byte> mapped(std::size_t shard, Entry entry) const noexcept {
     return maps[shard].bytes(entry.offset, entry.size);
   }
   void will_need(std::span<const std::uint64_t> samples) const noexcept;
 
   WebDataset options;
-  std::vector<webdataset::PlannedField> fields;
+  std::vector<PlannedField> fields;
   std::vector<WebDatasetField> named;  ///< the fields from the options, or the inferred fields in the same form
   Schema schema;
-  std::vector<std::string> shards;
+  std::vector<std::string> shards;  ///< paths, or URLs without secrets
   /// The other files and folders in the shards' folder, as a text. Empty if the source passes over nothing.
   std::string passed_over;
-  std::vector<webdataset::ShardIndex> indices;
-  std::vector<webdataset::ShardMap> maps;
+  std::vector<ShardIndex> indices;
+  std::vector<ShardMap> maps;            ///< of shards on this machine
+  std::unique_ptr<RemoteShards> remote;  ///< shards on servers; null: they are on this machine
   /// Index of each shard's first sample; the last entry is the number of all samples.
   std::vector<std::uint64_t> first{0};
   std::uint64_t identity = 0;
@@ -55,10 +60,23 @@ class WebDatasetSource::Impl {
   mutable common::PageAdvice advice;
 
  private:
+  void open_local();
+  void open_remote();
+  void plan(const std::function<std::vector<WebDatasetField>(std::size_t shard)>& infer);
   void add_up();
   void take_schema();
   ClassNames classes_of(const Field& field) const;
   Field array_field(std::size_t slot) const;
+  std::unique_ptr<const ShardBytes> open_shard(std::size_t shard) const;
+};
+
+}  // namespace penstock::webdataset
+
+namespace penstock {
+
+class WebDatasetSource::Impl final : public webdataset::Store {
+ public:
+  using Store::Store;
 };
 
 }  // namespace penstock

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote_shards.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "shard_paths.hpp"
+
+#ifdef PENSTOCK_WEBDATASET_REMOTE
+#include <penstock/sources/remote.hpp>
+#endif
+
+namespace penstock::webdataset {
+
+namespace {
+// More than the connections of a client may have, so that these do not wait for a plan.
+constexpr std::uint64_t blocks_announced = 64;
+// A scan needs few ranges ahead, because several shards are scanned at the same time.
+constexpr std::uint64_t ranges_ahead = 4;
+}  // namespace
+
+RemoteShards::RemoteShards(Files files) : files_(std::move(files)) {
+  constexpr std::size_t usual = std::size_t{8} << 20;
+  for (const auto& file : files_) range_bytes_ = std::max(range_bytes_, file->range_bytes());
+  if (range_bytes_ == 0) range_bytes_ = usual;
+  for (const auto& file : files_) first_.push_back(first_.back() + (file->size() + range_bytes_ - 1) / range_bytes_);
+}
+
+RemoteShards::Place RemoteShards::place_of(std::uint64_t block) const noexcept {
+  const auto shard = static_cast<std::size_t>(std::ranges::upper_bound(first_, block) - first_.begin()) - 1;
+  const std::uint64_t offset = (block - first_[shard]) * range_bytes_;
+  return {shard, {offset, std::min<std::uint64_t>(range_bytes_, files_[shard]->size() - offset)}};
+}
+
+void RemoteShards::blocks_of(std::size_t shard, std::span<const Entry> members, std::vector<std::uint64_t>& ids) const {
+  const std::size_t before = ids.size();
+  for (const Entry& member : members) {
+    if (!member.readable() || member.size == 0) continue;
+    const std::uint64_t last = first_[shard] + (member.offset + member.size - 1) / range_bytes_;
+    for (std::uint64_t block = first_[shard] + member.offset / range_bytes_; block <= last; ++block)
+      if (std::find(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end(), block) == ids.end())
+        ids.push_back(block);
+  }
+}
+
+void RemoteShards::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const Place place = place_of(block);
+  files_[place.shard]->read(place.range.offset, bytes.first(static_cast<std::size_t>(place.range.bytes)));
+}
+
+BlocksAhead RemoteShards::blocks_ahead() const noexcept { return {blocks_announced, blocks_announced * range_bytes_}; }
+
+void RemoteShards::will_load(std::span<const std::uint64_t> blocks) const noexcept {
+  for (const std::uint64_t block : blocks) {
+    const Place place = place_of(block);
+    files_[place.shard]->will_read({&place.range, 1});
+  }
+}
+
+void RemoteShards::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {
+  for (const std::uint64_t block : blocks) {
+    const Place place = place_of(block);
+    files_[place.shard]->will_not_read({&place.range, 1});
+  }
+}
+
+StreamedShard::StreamedShard(const RemoteShards& shards, std::size_t shard)
+    : shards_(shards),
+      shard_(shard),
+      name_(shards.file(shard).name()),
+      announced_begin_(shards.first_block(shard)),
+      announced_end_(announced_begin_),
+      loaded_(shards.blocks()) {}
+
+StreamedShard::~StreamedShard() {
+  for (; announced_begin_ < announced_end_; ++announced_begin_) shards_.will_not_load({&announced_begin_, 1});
+}
+
+void StreamedShard::load(std::uint64_t block) const {
+  if (block == loaded_) return;
+  const std::uint64_t end = shards_.first_block(shard_ + 1);
+  // Ranges between are skipped, where a member is larger than one.
+  for (; announced_begin_ < std::min(block, announced_end_); ++announced_begin_)
+    shards_.will_not_load({&announced_begin_, 1});
+  announced_begin_ = std::max(announced_begin_, block);
+  announced_end_ = std::max(announced_end_, announced_begin_);
+  for (; announced_end_ < std::min(block + ranges_ahead, end); ++announced_end_)
+    shards_.will_load({&announced_end_, 1});
+  loaded_ = shards_.blocks();
+  range_.resize(static_cast<std::size_t>(shards_.block_bytes(block)));
+  announced_begin_ = std::max(announced_begin_, block + 1);
+  shards_.load(block, range_);
+  loaded_ = block;
+}
+
+void StreamedShard::read(char* to, std::size_t count, std::uint64_t offset) const {
+  while (count != 0) {
+    const std::uint64_t number = offset / shards_.range_bytes(), in_range = offset % shards_.range_bytes();
+    load(shards_.first_block(shard_) + number);
+    const std::size_t part = std::min(count, range_.size() - static_cast<std::size_t>(in_range));
+    std::memcpy(to, range_.data() + in_range, part);
+    to += part, count -= part, offset += part;
+  }
+}
+
+bool names_url(const std::string& path) noexcept {
+  return std::ranges::any_of(std::array<std::string_view, 2>{"http://", "https://"}, [&](std::string_view scheme) {
+    return path.size() > scheme.size() &&
+           std::ranges::equal(std::string_view(path).substr(0, scheme.size()), scheme,
+                              [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  });
+}
+
+std::unique_ptr<RemoteShards> open_urls(const WebDataset& options) {
+#ifdef PENSTOCK_WEBDATASET_REMOTE
+  const std::vector<std::string> urls = expand_braces(options.path);
+  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
+    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
+  const std::shared_ptr<const RemoteClient> client =
+      options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
+  return std::make_unique<RemoteShards>(client->open(urls));
+#else
+  throw Error(Errc::unsupported,
+              "the path is a URL, and Penstock was built without the component `remote`; build it "
+              "with PENSTOCK_REMOTE=ON")
+      .with_source(source_name);
+#endif
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/sources/webdataset.hpp>
+
+#include "faults.hpp"
+#include "npy.hpp"
+#include "store.hpp"
+
+namespace penstock::webdataset {
+
+/// Makes samples of their members. `Access` has the members' bytes:
+///
+///     std::span<const std::byte> view(std::size_t shard, Entry member);
+///         The bytes, if they are in memory at one place; otherwise a span without data. Valid as long as the sample.
+///     void copy(std::size_t shard, Entry member, std::byte* to);
+///         Copies the bytes. @throws Error.
+///
+/// One thread at a time.
+template <class Access>
+class SampleGiver {
+ public:
+  using Location = Store::Location;
+
+  SampleGiver(const Store& store, Access& access) : store_(store), access_(access) {}
+
+  /// Makes the sample at `location`, which has number `index`. @throws Error.
+  void give(std::uint64_t index, Location location, SampleBuilder& out) {
+    for (std::size_t slot = 0; slot < store_.fields.size(); ++slot) {
+      const Entry entry = store_.entry(location, slot);
+      try {
+        give_member(slot, location, entry, out);
+      } catch (Error& error) {
+        throw explained(error, store_, index, location, slot);
+      }
+    }
+  }
+
+ private:
+  void give_member(std::size_t slot, Location location, Entry entry, SampleBuilder& out) {
+    const PlannedField& field = store_.fields[slot];
+    const std::size_t shard = location.shard;
+    if (!entry.readable()) [[unlikely]]
+      refuse_member(entry, field, store_.indices[shard], location.sample);
+    switch (field.kind) {
+      case WebDatasetKind::automatic:
+      case WebDatasetKind::bytes:
+        if (const std::span<const std::byte> bytes = access_.view(shard, entry); bytes.data() != nullptr)
+          out.view(slot, bytes);
+        else
+          access_.copy(shard, entry, out.emplace(slot, Shape{static_cast<std::int64_t>(entry.size)}).data);
+        return;
+      case WebDatasetKind::integer:
+        out.scalar<std::int64_t>(slot, whole_number(beginning(shard, entry, longest_number_text)));
+        return;
+      case WebDatasetKind::array:
+        give_array(slot, shard, entry, out);
+        return;
+    }
+  }
+
+  void give_array(std::size_t slot, std::size_t shard, Entry entry, SampleBuilder& out) {
+    const auto bytes = static_cast<std::size_t>(entry.size);
+    const Field& wanted = store_.schema[slot];
+    Npy npy;
+    try {
+      const std::size_t header =
+          npy_header_bytes(beginning(shard, {entry.offset, std::min<std::uint64_t>(bytes, npy_preamble_bytes)}));
+      npy = parse_npy(beginning(shard, {entry.offset, std::min(bytes, header)}), bytes);
+    } catch (const NpyFault& damage) {
+      throw Error(damage.code, damage.what);
+    }
+    if (npy.dtype != wanted.dtype || !wanted.shape.admits(npy.shape))
+      throw Error(Errc::corrupt, "the array is " + std::string(to_string(npy.dtype)) + npy.shape.to_string() +
+                                     ", those of the first samples are " + std::string(to_string(wanted.dtype)) +
+                                     wanted.shape.to_string());
+    const Entry elements{entry.offset + npy.data, bytes - npy.data};
+    std::span<const std::byte> data = access_.view(shard, elements);
+    if (data.data() != nullptr && reinterpret_cast<std::uintptr_t>(data.data()) % size_of(npy.dtype) == 0) {
+      out.view(slot, data.data(), npy.shape);
+    } else {
+      const TensorView to = out.emplace(slot, npy.shape);
+      if (data.data() == nullptr)
+        access_.copy(shard, elements, to.data);
+      else if (!data.empty())
+        std::memcpy(to.data, data.data(), data.size());
+      data = {to.data, static_cast<std::size_t>(elements.size)};
+    }
+    if (npy.dtype == DType::boolean &&
+        std::any_of(data.begin(), data.end(), [](std::byte b) { return std::to_integer<unsigned>(b) > 1; }))
+      throw Error(Errc::corrupt, "the array's elements should be true or false, but some are neither 1 nor 0");
+  }
+
+  // Returns the bytes of `entry`, which is a member or only its beginning. The bytes are valid until the next call.
+  // @throws Error(corrupt) if there are more than `most`.
+  std::span<const std::byte> beginning(std::size_t shard, Entry entry, std::size_t most = max_npy_header_bytes) {
+    if (entry.size > most)
+      throw Error(Errc::corrupt,
+                  "the member has " + std::to_string(entry.size) + " bytes, too many for what it should hold");
+    if (const std::span<const std::byte> bytes = access_.view(shard, entry); bytes.data() != nullptr) return bytes;
+    buffer_.resize(static_cast<std::size_t>(entry.size));
+    access_.copy(shard, entry, buffer_.data());
+    return buffer_;
+  }
+
+  static constexpr std::size_t longest_number_text = 64;
+
+  const Store& store_;
+  Access& access_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace penstock::webdataset

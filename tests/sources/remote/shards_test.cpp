@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tar shards on a server give the batches of the same shards on this machine, whatever happens on the way.
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+#include <penstock/sources/remote.hpp>
+#include <penstock/sources/webdataset.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+#include <penstock/write.hpp>
+
+#include "sources/remote/server.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+
+namespace PENSTOCK_TEST_FILE {
+
+using namespace penstock;
+using namespace penstock_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t samples = 240;
+
+// Bytes of 0 to 60,000 values, an array, and a number.
+struct Records {
+  std::uint64_t size() const { return samples; }
+  Schema schema() const {
+    return {{"image", DType::u8, {dynamic}}, {"box", DType::f32, {dynamic, 4}}, {"label", DType::i64, {}}};
+  }
+  std::string key(std::uint64_t i) const { return "k/" + std::to_string(1000 + i); }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    Rng rng(3, 3, {0, i});
+    const auto image =
+        out.emplace<std::uint8_t, 1>("image", {static_cast<std::int64_t>(i % 7 == 3 ? 0 : rng.below(60'000))});
+    for (std::uint8_t& byte : image) byte = static_cast<std::uint8_t>(rng.below(256));
+    const auto box = out.emplace<float, 2>("box", {static_cast<std::int64_t>(i % 4), 4});
+    for (float& value : box) value = static_cast<float>(rng.below(1000));
+    out.scalar<std::int64_t>(2, static_cast<std::int64_t>(i));
+  }
+};
+
+struct Shards {
+  Shards() { write(from(Records{}), WebDatasetSink({.path = folder / "train", .max_samples = 100})); }
+  WebDataset here() const { return {.path = folder / "train-{000000..000002}.tar"}; }
+  WebDataset there(std::shared_ptr<const RemoteClient> client) const {
+    WebDataset options{.path = server.url("train-{000000..000002}.tar")};
+    options.client = std::move(client);
+    return options;
+  }
+  TempFolder folder;
+  Server server{folder};
+};
+
+std::shared_ptr<const RemoteClient> quick_client() {
+  Remote remote;
+  remote.range_bytes = 64 << 10;
+  remote.connections = 4;
+  remote.retries = 60;
+  remote.first_pause = 2ms;
+  remote.longest_pause = 20ms;
+  remote.stalled = 1s;
+  return std::make_shared<const RemoteClient>(remote);
+}
+
+Pipeline batches(const Pipeline& p) { return p | ragged("bin") | ragged("box") | batch(16); }
+
+// The bytes of all batches of an epoch, after `skip` of them.
+std::string bytes_of(Loader& loader, std::size_t skip = 0) {
+  std::string all;
+  for (const Batch& b : loader.epoch()) {
+    if (skip != 0) {
+      --skip;
+      continue;
+    }
+    for (const char* field : {"bin", "box"}) {
+      const RaggedRows rows = b.ragged(field);
+      for (std::uint64_t r = 0; r < b.size(); ++r)
+        all.append(reinterpret_cast<const char*>(rows[r].data), rows[r].bytes());
+    }
+    const auto labels = b.view<const std::int64_t, 1>("label");
+    for (std::uint64_t r = 0; r < b.size(); ++r) all += std::to_string(labels(static_cast<std::int64_t>(r))) + ",";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("shards on a server are the shards on this machine, to the fingerprint") {
+  const Shards shards;
+  const WebDatasetSource here(shards.here()), there(shards.there(quick_client()));
+  CHECK(there.size() == samples);
+  CHECK(there.schema() == here.schema());
+  CHECK(there.identity() == here.identity());
+  CHECK(there.block_ends() == here.block_ends());
+  CHECK(there.shards()[1] == shards.server.url("train-000001.tar"));
+  CHECK(there.blocks() > 90);
+  CHECK(here.blocks() == 0);
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    CHECK(there.key(i) == here.key(i));
+    const OwnedSample a = read_sample(here, i), b = read_sample(there, i);
+    for (const char* field : {"bin", "box", "label"}) {
+      REQUIRE(a[field].shape == b[field].shape);
+      CHECK((a[field].bytes() == 0 || std::memcmp(a[field].data, b[field].data, a[field].bytes()) == 0));
+    }
+  }
+  // A state of one continues with the other.
+  Loader one(batches(from(shards.here()) | shuffle({.seed = 4})), {.threads = 2});
+  const std::string whole = bytes_of(one);
+  Loader begun(batches(from(shards.here()) | shuffle({.seed = 4})), {.threads = 2});
+  for (int i = 0; i < 5; ++i) (void)begun.next();
+  Loader other(batches(from(shards.there(quick_client())) | shuffle({.seed = 4})), {.threads = 2});
+  other.resume(begun.state());
+  const std::string rest = bytes_of(other);
+  CHECK((!rest.empty() && whole.ends_with(rest)));
+}
+
+TEST_CASE("batches from a server are the local ones under faults, orders, threads and little memory") {
+  const Shards shards;
+  const ServerJson well = ServerJson::array();
+  const ServerJson faults = ServerJson::array({{{"do", "close"}, {"after", 9000}, {"chance", 0.1}, {"seed", 1}},
+                                               {{"do", "reset"}, {"after", 4000}, {"chance", 0.1}, {"seed", 2}},
+                                               {{"do", "status"}, {"code", 503}, {"chance", 0.1}, {"seed", 3}},
+                                               {{"do", "short"}, {"by", 100}, {"chance", 0.1}, {"seed", 4}},
+                                               {{"do", "slow"}, {"first_byte", 0.02}, {"chance", 0.2}, {"seed", 5}}});
+  const std::vector<std::pair<const char*, std::function<Pipeline(const Pipeline&)>>> orders{
+      {"in order", [](const Pipeline& p) { return p; }},
+      {"shuffled", [](const Pipeline& p) { return p | shuffle({.seed = 9}); }},
+      {"by shards", [](const Pipeline& p) { return p | shuffle({.seed = 9, .blocks = true, .window_blocks = 2}); }}};
+  for (const auto& [name, order] : orders) {
+    INFO(name);
+    Loader local(batches(order(from(shards.here()))), {.threads = 1});
+    const std::string first = bytes_of(local), second = bytes_of(local);
+    for (const ServerJson& rules : {well, faults})
+      for (const unsigned threads : {1u, 3u}) {
+        shards.server.plan(rules);
+        CAPTURE(threads, rules.size());
+        const std::size_t memory = threads == 1 ? 400 << 10 : 64 << 20;
+        Loader loader(batches(order(from(shards.there(quick_client())))),
+                      {.threads = threads, .max_block_bytes = memory});
+        CHECK((bytes_of(loader) == first));
+        // Left in its middle, and continued by another loader.
+        for (int i = 0; i < 3; ++i) (void)loader.next();
+        const State state = loader.state();
+        Loader rest(batches(order(from(shards.there(quick_client())))), {.threads = 2, .max_block_bytes = memory});
+        rest.resume(state);
+        Loader whole(batches(order(from(shards.here()))), {.threads = 1});
+        (void)bytes_of(whole);
+        CHECK((bytes_of(rest) == bytes_of(whole, 3)));
+      }
+  }
+}
+
+TEST_CASE("in order, each range of a server's shards is fetched once, ahead of its use") {
+  const Shards shards;
+  const auto client = quick_client();
+  const WebDatasetSource source(shards.there(client));
+  shards.server.plan(ServerJson::array());
+  const Pipeline p = batches(from(source));
+  const RemoteCounts opened = client->counts();
+  Loader loader(p, {.threads = 2, .epochs = 1});
+  (void)bytes_of(loader);
+  const RemoteCounts counts = client->counts();
+  std::uint64_t bytes = 0;
+  const WebDatasetSource here(shards.here());
+  for (const std::string& shard : here.shards()) bytes += std::filesystem::file_size(shard);
+  CHECK(shards.server.bytes() == bytes);
+  CHECK(counts.reads - opened.reads == source.blocks());
+  CHECK(counts.announced_reads - opened.announced_reads == source.blocks());
+  CHECK(shards.server.requests().size() == source.blocks());
+}
+
+TEST_CASE("a shard that is missing, changed or damaged on a server names its URL") {
+  const Shards shards;
+  const auto client = quick_client();
+  WebDataset missing = shards.there(client);
+  missing.path = shards.server.url("train-{000002..000003}.tar?key=secret");
+  const Error gone = error_of([&] { const WebDatasetSource source(missing); });
+  CHECK(gone.code() == Errc::not_found);
+  CHECK(gone.file() == shards.server.url("train-000003.tar"));
+  CHECK(!mentions(gone, "secret"));
+
+  const WebDatasetSource source(shards.there(client));
+  shards.folder.write("train-000001.tar", "another file");
+  const Error changed = error_of([&] { read_sample(source, 150); });
+  CHECK(changed.code() == Errc::io);
+  CHECK(mentions(changed, "has changed on the server"));
+  CHECK(changed.file() == shards.server.url("train-000001.tar"));
+  CHECK(code_of([&] { const WebDatasetSource damaged(shards.there(client)); }) == Errc::corrupt);
+  WebDataset twice = shards.there(client);
+  twice.path = shards.server.url("train-{000000,000000}.tar");
+  CHECK(code_of([&] { const WebDatasetSource both(twice); }) == Errc::invalid_argument);
+}
+
+}  // namespace PENSTOCK_TEST_FILE
