@@ -167,6 +167,8 @@ bool begins_as_hdf5(const std::string& path) {
 
 bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_ending(path, ".hdf5"); }
 
+bool names_url(std::string_view path) { return path.starts_with("http://") || path.starts_with("https://"); }
+
 bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 
 // Returns the HDF5 files of a folder. Sets `passed_over` to a line about other files.
@@ -233,6 +235,11 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
 }  // namespace
 
 OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over) {
+  // The URL is not repeated, because it may have secrets.
+  if (names_url(path))
+    throw Error(Errc::unsupported,
+                "the tool reads stores on this machine; a program reads tar shards from servers, with "
+                "WebDataset{.path = URL}");
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;

@@ -51,7 +51,7 @@ class Delivery:
         self.room = memoryview(bytearray(MOST_BYTES_AT_ONCE))
 
     def send(self, response, entry, bytes_per_s):
-        """Sends a response. The log's entry counts its bytes. Raises Ended after a break that is part of the response."""
+        """Sends a response. The log's entry counts its bytes. Raises Ended if the connection ends with it."""
         self.file, self.entry = response.file, entry
         rates = [rate for rate in (bytes_per_s, response.bytes_per_s) if rate]
         self.bytes_per_s = min(rates) if rates else None

@@ -24,7 +24,8 @@ class OpenFile:
         facts = os.fstat(self.descriptor)
         self.is_regular = stat.S_ISREG(facts.st_mode)
         self.size = facts.st_size
-        self.etag = '"' + hashlib.blake2b(f"{facts.st_size} {facts.st_mtime_ns}".encode(), digest_size=12).hexdigest() + '"'
+        digest = hashlib.blake2b(f"{facts.st_size} {facts.st_mtime_ns}".encode(), digest_size=12).hexdigest()
+        self.etag = f'"{digest}"'
         self.modified = email.utils.formatdate(facts.st_mtime, usegmt=True)
 
     def __enter__(self):
@@ -38,7 +39,10 @@ class OpenFile:
 
 
 def open_below(folder, path):
-    """Opens the file that a path of a URL names. `folder` has no links. Raises Refused for all except regular files below it."""
+    """Opens the file that a path of a URL names.
+
+    Raises Refused for all except regular files below the folder, whose own path has no links.
+    """
     if "\0" in path:
         raise Refused(404)
     real = os.path.realpath(os.path.join(folder, path.lstrip("/")))
@@ -64,7 +68,7 @@ def text_response(status, text="", headers=None):
 
 
 def is_known(request, users):
-    """Whether the request has the name and password of a user (Basic authentication). All are known if there are no users."""
+    """Whether the request has the name and password of a user, or there are no users (Basic authentication)."""
     if not users:
         return True
     method, _, words = request.headers.get("authorization", "").partition(" ")

@@ -33,8 +33,10 @@ class Rule:
             raise ValueError(f"{facts!r}: 'do' must be one of {', '.join(faults.FAULTS)}")
         self.facts, self.name = facts, facts["do"]
         self.apply_fault = faults.FAULTS[self.name]
-        parameters = {name: one for name, one in inspect.signature(self.apply_fault).parameters.items() if one.kind == one.KEYWORD_ONLY}
-        check(facts, CHOICE | {"do": str} | {name: one.annotation for name, one in parameters.items()}, f"the rule '{self.name}'")
+        parameters = {name: one for name, one in inspect.signature(self.apply_fault).parameters.items()
+                      if one.kind == one.KEYWORD_ONLY}
+        types = {name: one.annotation for name, one in parameters.items()}
+        check(facts, {"do": str} | CHOICE | types, f"the rule '{self.name}'")
         missing = [name for name, one in parameters.items() if one.default is one.empty and name not in facts]
         if missing:
             raise ValueError(f"the rule '{self.name}' needs '{missing[0]}'")
@@ -46,8 +48,9 @@ class Rule:
             return False
         if self.name in faults.OF_RANGES and response.status != 206:
             return False
-        method = self.facts.get("method")
-        return (method is None or method == request.method) and fnmatch.fnmatchcase(request.path, self.facts.get("path", "*"))
+        if self.facts.get("method", request.method) != request.method:
+            return False
+        return fnmatch.fnmatchcase(request.path, self.facts.get("path", "*"))
 
     def is_due(self, match):
         """Whether the rule fires for its match of this number, the first being 0."""
@@ -90,7 +93,10 @@ class Plan:
                 rule.matched, rule.fired = same.matched, same.fired
 
     def choose(self, request, response):
-        """The numbers of the rules that fire for a request with this right response. Every match counts, even behind a rule that fires."""
+        """Returns the numbers of the rules that fire for a request with this right response.
+
+        A match counts even if an earlier rule fires.
+        """
         chosen, is_done = [], False
         with self.lock:
             for number, rule in enumerate(self.rules):

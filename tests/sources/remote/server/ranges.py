@@ -14,7 +14,7 @@ class PastEnd(Exception):
 def asked_range(value, size):
     """Returns the first and last byte that a Range header asks for.
 
-    Returns None if the header has no effect: another unit, several ranges, a wrong form. Raises PastEnd for a status of 416.
+    Returns None if the header has no effect: it has another unit, several ranges or a wrong form.
     """
     found = RANGE.fullmatch(value)
     if not found:

@@ -13,6 +13,7 @@ class Entry:
 
     def __init__(self, log, connection, request, started):
         self.log, self.connection, self.request = log, connection, request
+        self.ranges = log.ranges  # a later reset gives the log others
         self.started, self.ended = started, None
         self.status = None       # none was sent
         self.bytes_sent = 0
@@ -20,7 +21,10 @@ class Entry:
         self.is_ending = False   # the client may have all bytes before finish() is called
 
     def finish(self, sent_range):
-        """The end of the request. `sent_range`: the first and last byte that were sent whole, or None. Only the first call counts."""
+        """Ends the request. Only the first call counts.
+
+        `sent_range` is the first and last byte of the file if the response had these bytes and was sent whole, or None.
+        """
         if self.ended is None:
             self.log.finish(self, sent_range)
 
@@ -75,7 +79,7 @@ class RequestLog:
         with self.changed:
             entry.ended = time.monotonic()
             if sent_range:
-                counts = self.ranges.setdefault(entry.request.path, {})
+                counts = entry.ranges.setdefault(entry.request.path, {})
                 name = f"{sent_range[0]}-{sent_range[1]}"
                 counts[name] = counts.get(name, 0) + 1
             self.changed.notify_all()
@@ -83,10 +87,12 @@ class RequestLog:
     def facts(self, totals_only):
         """The log for JSON. Waits for requests whose last bytes may already be with the client."""
         with self.changed:
-            self.changed.wait_for(lambda: not any(entry.is_ending and entry.ended is None for entry in self.entries), 0.2)
+            self.changed.wait_for(lambda: not any(one.is_ending and one.ended is None for one in self.entries), 0.2)
             totals = {
                 "requests": len(self.entries), "bytes": sum(entry.bytes_sent for entry in self.entries),
-                "most_connections": self.most_connections, "ranges": {path: dict(counts) for path, counts in self.ranges.items()},
+                "most_connections": self.most_connections,
+                "ranges": {path: dict(counts) for path, counts in self.ranges.items()},
             }
-            requests = [] if totals_only else [entry.facts(number) for number, entry in enumerate(self.entries, 1)]
-        return totals if totals_only else {"requests": requests, "totals": totals}
+            if totals_only:
+                return totals
+            return {"requests": [entry.facts(number) for number, entry in enumerate(self.entries, 1)], "totals": totals}

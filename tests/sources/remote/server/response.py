@@ -63,14 +63,14 @@ class Interruption:
 class Response:
     status: int
     headers: dict = dataclasses.field(default_factory=dict)
-    body: list = dataclasses.field(default_factory=list)       # Slice, Content and Framing
-    file: object = None                                        # the OpenFile of slices
-    range: tuple = None                                        # first and last byte of the file, if the body is exactly these
-    delay: float = 0                                           # seconds before the header
-    bytes_per_s: float = None                                  # the body's rate
+    body: list = dataclasses.field(default_factory=list)  # Slice, Content and Framing
+    file: object = None        # the OpenFile of slices
+    range: tuple = None        # first and last byte of the file, if the body has these bytes and no others
+    delay: float = 0           # seconds before the header
+    bytes_per_s: float = None  # the body's rate
     interruption: Interruption = None
-    replaced_headers: dict = dataclasses.field(default_factory=dict)  # replace the others at the end; None removes
-    is_raw: bool = False                                       # the body is all that is sent
+    replaced_headers: dict = dataclasses.field(default_factory=dict)  # replace the others at the end; None removes one
+    is_raw: bool = False       # the body is all that is sent
     keeps_alive: bool = True
 
     def finish(self, request):
