@@ -68,9 +68,9 @@ CocoSource open_coco(const std::string& path) {
     first = unplaced.key(0);
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
-    throw Error(
-        Errc::corrupt,
-        "the file is neither a list of stores, as `penstock merge` writes it, nor COCO's annotations: " + error.cause())
+    throw Error(Errc::corrupt,
+                "the file is neither a list of stores, as `penstock merge` writes it, nor COCO's annotations: " +
+                    error.cause() + "; merge them again, or copy the annotations again")
         .with_file(path);
   }
   const std::vector<fs::path> folders = picture_folders(path);

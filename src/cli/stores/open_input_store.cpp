@@ -249,7 +249,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   if (names_json_lines(path) && !fs::is_directory(status)) return open_json_lines(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
-  if (names_list(path) && !is_list(path)) return open_coco(path);
+  if (names_list(path) && !begins_as_list(path)) return open_coco(path);
   if (names_list(path)) {
     const std::string form = form_of_list(path);
     if (form == "tar") return open_shards(path, options);

@@ -23,15 +23,6 @@ namespace {
 // The version that the library reads (sources/common/store_list.cpp).
 constexpr int list_version = 1;
 
-// Returns whether the file may be a list, as its beginning shows. Other files of JSON may be too large to parse.
-bool begins_as_list(const std::string& path) {
-  std::array<char, 4096> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())).find("\"penstock\"") !=
-         std::string_view::npos;
-}
-
 // Returns the list in a file, of any version, or null.
 Json list_in(const std::string& path) {
   if (!begins_as_list(path)) return {};
@@ -45,6 +36,14 @@ Json list_in(const std::string& path) {
 bool names_list(const std::string& path) {
   std::error_code failed;
   return path.ends_with(".json") && fs::is_regular_file(path, failed);
+}
+
+bool begins_as_list(const std::string& path) {
+  std::array<char, 4096> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())).find("\"penstock\"") !=
+         std::string_view::npos;
 }
 
 bool is_list(const std::string& path) { return !list_in(path).is_null(); }

@@ -16,6 +16,8 @@ struct StoreList {
 };
 
 bool names_list(const std::string& path);
+/// Returns whether the file may be a list, as its beginning shows. Other files of JSON may be too large to parse.
+bool begins_as_list(const std::string& path);
 /// Returns whether the file is a list, of any version.
 bool is_list(const std::string& path);
 /// Returns the form of the stores in a list. Returns an empty text if the file is not a list.
