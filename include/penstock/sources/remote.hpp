@@ -76,7 +76,7 @@ class PENSTOCK_API RemoteClient {
 
   /// Opens files: asks the server for the size and version of each, over all connections. Reading them later throws if
   /// a file has changed meanwhile.
-  /// @throws Error(invalid_argument) if a URL is none of HTTP or HTTPS; Error(not_found) for status 404 and 410;
+  /// @throws Error(invalid_argument) if a URL is not one of HTTP or HTTPS; Error(not_found) for status 404 and 410;
   /// Error(unsupported) if the server sends no ranges; Error(io) for all else.
   std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls) const;
   /// Opens one file.
