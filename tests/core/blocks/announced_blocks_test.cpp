@@ -165,6 +165,22 @@ TEST_CASE("each announcement ends, whatever the loader does") {
   CHECK(withdrawn > 100);
 }
 
+TEST_CASE("a block that is given up and needed again is announced again") {
+  const Watchdog dog(60s);
+  for (const unsigned threads : {1u, 3u}) {
+    const Told source = told(400, 20, {.blocks = 1000, .bytes = 1u << 30});
+    {
+      // Memory for four of twenty blocks.
+      ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 3}) | ps::batch(8),
+                        {.threads = threads, .depth = 2, .max_block_bytes = 4 * 21 * 32, .epochs = 1});
+      for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+    }
+    check_ended(source);
+    CHECK(source.counts->unannounced == 0);
+    CHECK(source.counts->announced > 5 * source.blocks());
+  }
+}
+
 TEST_CASE("joins pass announcements on to the parts that want them") {
   const Watchdog dog(60s);
   const Told a = told(300, 10), b = told(300, 7);
