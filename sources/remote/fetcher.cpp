@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <optional>
 #include <utility>
@@ -301,10 +302,19 @@ void Fetcher::begin(const JobPointer& job) {
     ++counts_.requests;
     counts_.most_connections = std::max<std::uint64_t>(counts_.most_connections, running_.size());
     curl_multi_add_handle(multi_, handle.release());
-  } catch (...) {
+  } catch (const std::bad_alloc&) {
     job->out_of_memory = true;
     end(*job);
     throw;
+  } catch (const Error& error) {
+    job->transfer.give_up(error.code(), error.cause());
+    end(*job);
+  } catch (const std::exception& error) {
+    job->transfer.give_up(Errc::user, std::string("`token` failed: ") + error.what());
+    end(*job);
+  } catch (...) {
+    job->transfer.give_up(Errc::user, "`token` failed");
+    end(*job);
   }
 }
 

@@ -73,7 +73,10 @@ void Transfer::set_headers() {
   if (at_.origin() != file_->address.origin()) return;
   for (const std::string& line : settings_.options.headers) add(line);
   if (!settings_.options.token) return;
-  if (const std::string token = settings_.options.token(); !token.empty()) add("Authorization: Bearer " + token);
+  const std::string token = settings_.options.token();
+  if (token.find_first_of("\r\n") != std::string::npos)
+    throw Error(Errc::invalid_argument, "`token` returned a text with a line break");
+  if (!token.empty()) add("Authorization: Bearer " + token);
 }
 
 void Transfer::begin(CURL* handle) {

@@ -58,8 +58,10 @@ class Transfer {
   /// Sets where the bytes go. REQUIRES: no request has begun.
   void set_destination(std::byte* to) noexcept { to_ = to; }
   bool has_destination() const noexcept { return to_ != nullptr; }
-  /// Prepares a request.
+  /// Prepares a request. @throws what `Remote::token` throws, Error(invalid_argument) for a token with line breaks.
   void begin(CURL* handle);
+  /// Ends the transfer with an error, because no request could begin.
+  void give_up(Errc code, const std::string& cause) { fail(code, cause); }
   /// Takes the result of the request.
   Next end(CURLcode result);
 

@@ -20,7 +20,8 @@ namespace penstock {
 struct Remote {
   // What most callers set.
   /// Returns the token that is sent as "Authorization: Bearer TOKEN", or an empty text for none. Called for each
-  /// request, by the thread that transfers, so it must be quick. Default: no token.
+  /// request, by the thread that transfers, so it must be quick. An exception fails the range: an Error with its code,
+  /// others with Errc::user. Default: no token.
   std::function<std::string()> token = {};
   /// Further lines of each request's header, "Name: value".
   std::vector<std::string> headers = {};

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -300,6 +301,25 @@ TEST_CASE("tokens and headers go to the host of the URL alone") {
   const auto moved = client.open(site.url());
   CHECK(read(*moved, 5, 50) == site.bytes.substr(5, 50));
   for (const ServerJson& request : site.server.requests()) CHECK(request.at("headers").at("x-key") == "key-8");
+
+  // A token that can't be had fails the range, and the next one asks again.
+  int tries = 0;
+  Remote failing = quick();
+  failing.token = [&tries]() -> std::string {
+    ++tries;
+    if (tries == 2) throw std::runtime_error("no token today");
+    if (tries == 3) throw Error(Errc::closed, "the vault is shut");
+    if (tries == 4) throw 4;
+    return tries == 5 ? "a\r\nX-Evil: 1" : "t";
+  };
+  site.server.plan(ServerJson::array());
+  const RemoteClient unsure(failing);
+  const auto guarded = unsure.open(site.url());
+  CHECK(error_of([&] { read(*guarded, 0, 9); }).cause() == "`token` failed: no token today");
+  CHECK(code_of([&] { read(*guarded, 0, 9); }) == Errc::closed);
+  CHECK(code_of([&] { read(*guarded, 0, 9); }) == Errc::user);
+  CHECK(code_of([&] { read(*guarded, 0, 9); }) == Errc::invalid_argument);
+  CHECK(read(*guarded, 0, 9) == site.bytes.substr(0, 9));
 
   remote.headers = {"no colon"};
   CHECK(code_of([&] { const RemoteClient wrong(remote); }) == Errc::invalid_argument);

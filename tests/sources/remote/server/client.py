@@ -40,6 +40,8 @@ class Server:
             raise RuntimeError(f"the server does not start: {self.process.communicate()[1]}")
         self.port, self.certificate = ready["port"], ready["certificate"]
         self.context = ssl.create_default_context(cafile=self.certificate) if self.certificate else None
+        if self.context:
+            self.context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
 
     def __enter__(self):
         return self
@@ -56,7 +58,9 @@ class Server:
     def connect(self):
         """A socket that is connected."""
         sock = socket.create_connection(("127.0.0.1", self.port), LONGEST_WAIT)
-        return self.context.wrap_socket(sock, server_hostname="127.0.0.1") if self.context else sock
+        if not self.context:
+            return sock
+        return self.context.wrap_socket(sock, server_hostname="127.0.0.1", suppress_ragged_eofs=False)
 
     def connection(self):
         if self.context:
@@ -130,7 +134,9 @@ def read_all(sock):
             received += more
     except ConnectionResetError:
         return received, "reset"
-    return received, "reset" if was_reset(sock) else "end"
+    except ssl.SSLEOFError:
+        return received, "reset" if was_reset(sock) else "end without close_notify"
+    return received, "end"
 
 
 def wait_until(condition):

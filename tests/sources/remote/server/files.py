@@ -88,7 +88,7 @@ def answer(request, folder, users):
     try:
         return file_response(request, open_below(folder, request.path))
     except Refused as refused:
-        return text_response(refused.args[0], f"{request.path} is not served\n")
+        return text_response(refused.args[0], "the file is not served\n")
 
 
 def file_response(request, file):

@@ -30,6 +30,7 @@ def whole_files(server):
     assert answer.headers["ETag"][0] == answer.headers["ETag"][-1] == '"'
     empty = server.get("/empty")
     assert (empty.status, empty.body, empty.headers["Content-Length"]) == (200, b"", "0")
+    assert list(server.totals()["ranges"]) == ["/a.bin"]
 
 
 @check
@@ -114,9 +115,19 @@ def bad_requests(server):
             (b"nonsense\r\n\r\n", 400), (b"GET /a.bin HTTP/2.0\r\n\r\n", 400), (b"GET /a.bin HTTP/1.1\r\n\r\n", 400),
             (request("a.bin"), 400), (request("/a.bin", "no colon"), 400),
             (request("/a.bin", "Content-Length: x"), 400), (request("/a.bin", f"Content-Length: {10**9}"), 413),
+            (request("/a.bin", f"Content-Length: {'0' * 5000}"), 400), (request("/%ff"), 404),
             (request("/a.bin", "Transfer-Encoding: chunked"), 411), (request("/a.bin", "X: " + "x" * 70000), 431)):
-        received, end = server.raw(wrong)
+        received, end = server.raw(wrong + bytes(200_000))  # which aren't read, and must not cause RST
         assert received.startswith(f"HTTP/1.1 {status} ".encode()) and end == "end", (status, received[:100])
+
+
+@check
+def awaited_bodies(server):
+    with server.connect() as sock:
+        sock.sendall(request("/_control", "Content-Length: 2", "Expect: 100-continue", method="POST"))
+        assert sock.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        sock.sendall(b"[]")
+        assert sock.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 @check
@@ -138,7 +149,11 @@ def changed_files(server):
     after = server.get("/changes.bin")
     assert after.body == new_bytes and after.headers["ETag"] != before.headers["ETag"]
     assert server.get("/changes.bin", headers={"If-Match": before.headers["ETag"]}).status == 412
-    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    time_ns = path.stat().st_mtime_ns
+    os.utime(path, ns=(0, time_ns + 1))
+    assert server.get("/changes.bin").headers["ETag"] != after.headers["ETag"]
+    path.write_bytes(new_bytes + b"!")
+    os.utime(path, ns=(0, time_ns))
     assert server.get("/changes.bin").headers["ETag"] != after.headers["ETag"]
 
 
@@ -163,6 +178,20 @@ def a_log(server):
     assert totals["bytes"] == 20 + whole + missing["bytes"] and totals["most_connections"] == 1
     server.control()
     assert server.log() == [] and server.totals() == {"requests": 0, "bytes": 0, "most_connections": 0, "ranges": {}}
+
+
+@check
+def a_log_that_is_reset(server):
+    """A request that began before the reset adds nothing to the log after it."""
+    server.control({"do": "stall", "after": 10, "seconds": 0.1})
+    connection = server.connection()
+    connection.request("GET", "/a.bin")
+    response = connection.getresponse()
+    server.control()
+    assert response.read() == content(server)
+    server.get(asked="0-9", connection=connection)
+    connection.close()
+    assert server.totals() == {"requests": 1, "bytes": 10, "most_connections": 1, "ranges": {"/a.bin": {"0-9": 1}}}
 
 
 @check

@@ -3,6 +3,7 @@
 
 import dataclasses
 import os
+import re
 import urllib.parse
 
 MOST_HEAD_BYTES = 65536
@@ -39,16 +40,17 @@ class RequestReader:
         request = parse_head(head)
         if "transfer-encoding" in request.headers:
             raise BadRequest(411)
-        length = request.headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit()):
+        digits = request.headers.get("content-length", "0")
+        if not re.fullmatch("[0-9]{1,18}", digits):
             raise BadRequest(400)
-        if int(length[:20]) > MOST_BODY_BYTES:
+        length = int(digits)
+        if length > MOST_BODY_BYTES:
             raise BadRequest(413)
-        if request.headers.get("expect", "").lower() == "100-continue" and len(self.bytes) < int(length):
+        if request.headers.get("expect", "").lower() == "100-continue" and len(self.bytes) < length:
             self.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        while len(self.bytes) < int(length):
+        while len(self.bytes) < length:
             self.receive()
-        request.body, self.bytes = self.bytes[:int(length)], self.bytes[int(length):]
+        request.body, self.bytes = self.bytes[:length], self.bytes[length:]
         return request
 
     def head(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was asked and sent since the last reset."""
 
+import os
 import socket
 import threading
 import time
@@ -13,6 +14,7 @@ class Entry:
 
     def __init__(self, log, connection, request, started):
         self.log, self.connection, self.request = log, connection, request
+        self.path = os.fsencode(request.path).decode(errors="replace")  # for JSON
         self.ranges = log.ranges  # a later reset gives the log others
         self.started, self.ended = started, None
         self.status = None       # none was sent
@@ -30,7 +32,7 @@ class Entry:
 
     def facts(self, number):
         return {
-            "number": number, "connection": self.connection, "method": self.request.method, "path": self.request.path,
+            "number": number, "connection": self.connection, "method": self.request.method, "path": self.path,
             "query": self.request.query, "range": self.request.headers.get("range"), "status": self.status,
             "bytes": self.bytes_sent, "headers": self.request.headers, "start": self.started, "end": self.ended,
             "rules": self.rules,
@@ -79,7 +81,7 @@ class RequestLog:
         with self.changed:
             entry.ended = time.monotonic()
             if sent_range:
-                counts = entry.ranges.setdefault(entry.request.path, {})
+                counts = entry.ranges.setdefault(entry.path, {})
                 name = f"{sent_range[0]}-{sent_range[1]}"
                 counts[name] = counts.get(name, 0) + 1
             self.changed.notify_all()
