@@ -67,6 +67,8 @@ bool Answer::take(std::string_view line) {
     range = parse_content_range(value);
   else if (name == "etag")
     etag = value;
+  else if (name == "last-modified")
+    last_modified = value;
   else if (name == "content-type")
     content_type = lower(value);
   else if (name == "content-encoding")

@@ -14,7 +14,7 @@ class BufferPool {
  public:
   using Buffer = std::unique_ptr<std::byte[]>;
 
-  /// `each`: bytes of most buffers, which are kept.
+  /// `each`: bytes of most buffers. Such buffers are kept for later, within `most` bytes.
   BufferPool(std::size_t each, std::size_t most) : each_(each), most_(most) {}
 
   /// Returns whether `bytes` are within the limit. A single buffer always is.
@@ -22,19 +22,19 @@ class BufferPool {
   /// @throws std::bad_alloc.
   Buffer take(std::size_t bytes) {
     Buffer buffer;
-    if (bytes <= each_ && !spare_.empty()) {
+    if (bytes == each_ && !spare_.empty()) {
       buffer = std::move(spare_.back());
       spare_.pop_back();
     } else {
       // Not initialised, as all bytes are overwritten.
-      buffer = Buffer(new std::byte[bytes <= each_ ? each_ : bytes]);  // NOLINT(modernize-make-unique)
+      buffer = Buffer(new std::byte[bytes]);  // NOLINT(modernize-make-unique)
     }
     held_ += bytes;
     return buffer;
   }
   void give_back(Buffer buffer, std::size_t bytes) noexcept {
     held_ -= bytes;
-    if (bytes > each_) return;
+    if (bytes != each_ || held_ + (spare_.size() + 1) * each_ > most_) return;
     try {
       spare_.push_back(std::move(buffer));
     } catch (...) {  // no memory to keep it

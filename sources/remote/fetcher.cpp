@@ -22,6 +22,7 @@ struct Fetcher::Job {
   Job(const Settings& settings, WebAddress address) : transfer(settings, std::move(address)) {}
 
   bool unused() const noexcept { return announced == 0 && readers == 0; }
+  bool failed() const noexcept { return out_of_memory || transfer.error(); }
 
   Transfer transfer;
   ByteRange range{};
@@ -112,16 +113,32 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
   lock.unlock();
   curl_multi_wakeup(multi_);
   std::vector<std::shared_ptr<const FileFacts>> facts;
-  for (const JobPointer& job : jobs) {
-    WakeUp wake_up;
+  try {
+    for (const JobPointer& job : jobs) {
+      WakeUp wake_up;
+      lock.lock();
+      wait_for(lock, *job, wake_up);
+      lock.unlock();
+      facts.push_back(facts_of(*job));
+    }
+  } catch (...) {
     lock.lock();
-    wait_for(lock, *job, wake_up);
+    for (const JobPointer& job : jobs) {
+      job->readers = 0;
+      std::erase(wanted_, job);
+    }
+    some_withdrawn_ = true;
     lock.unlock();
-    if (job->out_of_memory) throw std::bad_alloc();
-    if (job->transfer.error()) throw Error(*job->transfer.error());
-    facts.push_back(job->transfer.facts());
+    curl_multi_wakeup(multi_);
+    throw;
   }
   return facts;
+}
+
+std::shared_ptr<const FileFacts> Fetcher::facts_of(const Job& job) {
+  if (job.out_of_memory) throw std::bad_alloc();
+  if (job.transfer.error()) throw Error(*job.transfer.error());
+  return job.transfer.facts();
 }
 
 // Ends an announcement, for a reader or because it is withdrawn. Returns null if the range is not announced.
@@ -145,12 +162,21 @@ void Fetcher::wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wak
 
 void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out) {
   require_own_process();
-  WakeUp wake_up;
+  const ByteRange range{offset, out.size()};
+  std::optional<WakeUp> wake_up;
+  try {
+    wake_up.emplace();
+  } catch (...) {
+    withdraw(*file, {&range, 1});  // the announcement ends with this read all the same
+    throw;
+  }
   std::unique_lock lock(mutex_);
   JobPointer job = take_announced({file.get(), offset, out.size()});
   counts_.announced_reads += job != nullptr ? 1 : 0;
+  // What failed before it was read may be there now.
+  if (job != nullptr && job->state == Job::State::ended && job->failed()) job = nullptr;
   if (job == nullptr) {
-    job = std::make_shared<Job>(settings_, file, ByteRange{offset, out.size()}, out.data());
+    job = std::make_shared<Job>(settings_, file, range, out.data());
     wanted_.push_back(job);
   } else if (job->state == Job::State::waiting && std::erase(expected_, job) != 0) {
     wanted_.push_back(job);
@@ -160,18 +186,33 @@ void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t o
   ++counts_.reads;
   counts_.waited_reads += job->state != Job::State::ended ? 1 : 0;
   if (job->state == Job::State::waiting) curl_multi_wakeup(multi_);
-  wait_for(lock, *job, wake_up);
+  wait_for(lock, *job, *wake_up);
   lock.unlock();
   // The job does not change any more, and its memory stays until `readers` says that nobody reads it.
-  const bool failed = job->out_of_memory || job->transfer.error();
-  if (!failed && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
+  if (!job->failed() && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
   lock.lock();
   --job->readers;
+  give_up_copy({file.get(), offset, out.size()}, job);
   const bool more = free_if_unused(*job) && !expected_.empty();
   lock.unlock();
   if (more) curl_multi_wakeup(multi_);
-  if (job->out_of_memory) throw std::bad_alloc();
-  if (failed) throw Error(*job->transfer.error());
+  if (job->failed()) (void)facts_of(*job);
+}
+
+// If others have announced the range as well, and there is no room for further ranges, gives the range up: it is
+// transferred again for the others. Otherwise readers that are late would stop all others.
+void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
+  if (job->announced == 0 || job->buffer == nullptr || buffers_.has_room_for(settings_.options.range_bytes)) return;
+  const auto found = announced_.find(key);
+  if (found == announced_.end() || found->second != job) return;
+  try {
+    auto again = std::make_shared<Job>(settings_, job->transfer.facts(), job->range, nullptr);
+    again->announced = job->announced;
+    expected_.push_back(again);
+    found->second = std::move(again);
+    job->announced = 0;
+  } catch (...) {  // no memory: the copy stays
+  }
 }
 
 // Gives a job's memory back if nobody will read it. Returns whether it did.
@@ -186,6 +227,7 @@ void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<c
   const std::lock_guard lock(mutex_);
   try {
     for (const ByteRange& range : ranges) {
+      if (range.bytes == 0 || range.offset > file->size || range.bytes > file->size - range.offset) continue;
       const Key key{file.get(), range.offset, range.bytes};
       const auto found = announced_.find(key);
       if (found != announced_.end()) {
@@ -206,20 +248,37 @@ void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<c
 void Fetcher::withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept {
   if (process_id() != process_) return;
   const std::lock_guard lock(mutex_);
-  for (const ByteRange& range : ranges) {
-    const JobPointer job = take_announced({&file, range.offset, range.bytes});
-    if (job == nullptr || !job->unused()) continue;
-    if (job->state == Job::State::waiting)
-      std::erase(expected_, job);
-    else if (job->state == Job::State::ended)
-      free_if_unused(*job);
-    else
-      some_withdrawn_ = true;
-  }
+  for (const ByteRange& range : ranges)
+    if (const JobPointer job = take_announced({&file, range.offset, range.bytes}); job != nullptr) drop(job);
   curl_multi_wakeup(multi_);
 }
 
+void Fetcher::withdraw_all(const FileFacts& file) noexcept {
+  if (process_id() != process_) return;
+  const std::lock_guard lock(mutex_);
+  const auto begin = announced_.lower_bound({&file, 0, 0});
+  auto end = begin;
+  for (; end != announced_.end() && std::get<0>(end->first) == &file; ++end) {
+    end->second->announced = 0;
+    drop(end->second);
+  }
+  announced_.erase(begin, end);
+  curl_multi_wakeup(multi_);
+}
+
+// Drops a job that nobody wants any more.
+void Fetcher::drop(const JobPointer& job) noexcept {
+  if (!job->unused()) return;
+  if (job->state == Job::State::waiting)
+    std::erase(expected_, job);
+  else if (job->state == Job::State::ended)
+    free_if_unused(*job);
+  else
+    some_withdrawn_ = true;
+}
+
 RemoteCounts Fetcher::counts() const {
+  require_own_process();
   const std::lock_guard lock(mutex_);
   return counts_;
 }
@@ -233,7 +292,7 @@ void Fetcher::work() noexcept {
     int timeout_ms = 1000;
     if (std::exchange(some_withdrawn_, false)) drop_withdrawn();
     try {
-      begin_requests(now);
+      begin_requests(lock, now);
       timeout_ms = until_next_pause_ends(now);
     } catch (...) {  // no memory: tries again soon
       timeout_ms = 10;
@@ -262,11 +321,11 @@ int Fetcher::until_next_pause_ends(Clock::time_point now) const noexcept {
   return static_cast<int>(std::max(left, milliseconds(0)).count());
 }
 
-void Fetcher::begin_requests(Clock::time_point now) {
-  while (running_.size() < settings_.options.connections) {
+void Fetcher::begin_requests(std::unique_lock<std::mutex>& lock, Clock::time_point now) {
+  while (!stops_ && running_.size() < settings_.options.connections) {
     const JobPointer job = next_job(now);
     if (job == nullptr) return;
-    begin(job);
+    begin(lock, job);
   }
 }
 
@@ -279,43 +338,76 @@ Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
     pausing_.erase(rested);
     return job;
   }
-  std::deque<JobPointer>& queue = wanted_.empty() ? expected_ : wanted_;
-  if (queue.empty()) return nullptr;
-  JobPointer job = queue.front();
-  if (!job->transfer.has_destination()) {
-    // What a reader wants begins also beyond the limit: other ranges may be freed only after that.
-    if (&queue == &expected_ && !buffers_.has_room_for(job->range.bytes)) return nullptr;
-    job->buffer = buffers_.take(job->range.bytes);
-    job->transfer.set_destination(job->buffer.get());
+  while (!wanted_.empty() || !expected_.empty()) {
+    const bool waits = !wanted_.empty();
+    std::deque<JobPointer>& queue = waits ? wanted_ : expected_;
+    JobPointer job = queue.front();
+    if (!job->transfer.has_destination()) {
+      // What a reader wants begins also beyond the limit: other ranges may be freed only after that.
+      if (!waits && !buffers_.has_room_for(job->range.bytes)) return nullptr;
+      try {
+        job->buffer = buffers_.take(job->range.bytes);
+      } catch (const std::bad_alloc&) {
+        if (!waits) throw;
+        queue.pop_front();
+        job->out_of_memory = true;
+        end(*job);
+        continue;
+      }
+      job->transfer.set_destination(job->buffer.get());
+    }
+    queue.pop_front();
+    return job;
   }
-  queue.pop_front();
-  return job;
+  return nullptr;
 }
 
-void Fetcher::begin(const JobPointer& job) {
+// Begins a request. Without the lock while it is prepared, because that calls code of the user.
+void Fetcher::begin(std::unique_lock<std::mutex>& lock, const JobPointer& job) {
+  job->state = Job::State::running;
+  lock.unlock();
+  Handle handle = prepare(*job);
+  lock.lock();
+  bool begun = false;
   try {
-    Handle handle = take_handle();
-    job->transfer.begin(handle.get());
-    pausing_.reserve(pausing_.size() + running_.size() + 1);  // so that `finish` needs no memory
-    running_.emplace(handle.get(), job);
-    job->state = Job::State::running;
-    ++counts_.requests;
-    counts_.most_connections = std::max<std::uint64_t>(counts_.most_connections, running_.size());
-    curl_multi_add_handle(multi_, handle.release());
-  } catch (const std::bad_alloc&) {
-    job->out_of_memory = true;
-    end(*job);
-    throw;
-  } catch (const Error& error) {
-    job->transfer.give_up(error.code(), error.cause());
-    end(*job);
-  } catch (const std::exception& error) {
-    job->transfer.give_up(Errc::user, std::string("`token` failed: ") + error.what());
-    end(*job);
+    if (handle != nullptr) {
+      pausing_.reserve(pausing_.size() + running_.size() + 1);  // so that `finish` needs no memory
+      begun = running_.emplace(handle.get(), job).second;
+    }
   } catch (...) {
-    job->transfer.give_up(Errc::user, "`token` failed");
-    end(*job);
+    job->out_of_memory = true;
   }
+  if (begun && curl_multi_add_handle(multi_, handle.get()) != CURLM_OK) {
+    running_.erase(handle.get());
+    job->out_of_memory = true;
+    begun = false;
+  }
+  if (!begun) return end(*job);
+  static_cast<void>(handle.release());
+  ++counts_.requests;
+  counts_.most_connections = std::max<std::uint64_t>(counts_.most_connections, running_.size());
+}
+
+// Returns null if the request can't be made. The job then says why.
+Fetcher::Handle Fetcher::prepare(Job& job) noexcept {
+  try {
+    try {
+      Handle handle = take_handle();
+      job.transfer.begin(handle.get());
+      return handle;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const Error& error) {
+      job.transfer.give_up(error.code(), error.cause());
+    } catch (const std::exception& error) {
+      job.transfer.give_up(Errc::user, std::string("`token` failed: ") + error.what());
+    } catch (...) {
+      job.transfer.give_up(Errc::user, "`token` failed");
+    }
+  } catch (...) {
+    job.out_of_memory = true;
+  }
+  return nullptr;
 }
 
 Fetcher::Handle Fetcher::take_handle() {
@@ -351,7 +443,7 @@ void Fetcher::finish(CURL* handle, CURLcode result) noexcept {
   curl_multi_remove_handle(multi_, handle);
   Handle kept(handle);
   if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(kept));
-  if (next == Transfer::Next::ended || job->unused()) return end(*job);
+  if (next == Transfer::Next::ended || job->out_of_memory || job->unused()) return end(*job);
   counts_.retries += next == Transfer::Next::pause ? 1 : 0;
   job->state = Job::State::pausing;
   pausing_.push_back(job);

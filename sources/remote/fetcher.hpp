@@ -41,6 +41,8 @@ class Fetcher {
   void read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out);
   void announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept;
   void withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept;
+  /// Withdraws all announcements of a file.
+  void withdraw_all(const FileFacts& file) noexcept;
   RemoteCounts counts() const;
 
  private:
@@ -54,13 +56,17 @@ class Fetcher {
 
   void require_own_process() const;
   void wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wake_up) noexcept;
+  static std::shared_ptr<const FileFacts> facts_of(const Job& job);
   JobPointer take_announced(const Key& key) noexcept;
+  void give_up_copy(const Key& key, const JobPointer& job) noexcept;
+  void drop(const JobPointer& job) noexcept;
   bool free_if_unused(Job& job) noexcept;
 
   void work() noexcept;
-  void begin_requests(Clock::time_point now);
+  void begin_requests(std::unique_lock<std::mutex>& lock, Clock::time_point now);
   JobPointer next_job(Clock::time_point now);
-  void begin(const JobPointer& job);
+  void begin(std::unique_lock<std::mutex>& lock, const JobPointer& job);
+  Handle prepare(Job& job) noexcept;
   Handle take_handle();
   void finish(CURL* handle, CURLcode result) noexcept;
   void end(Job& job) noexcept;

@@ -20,6 +20,9 @@ class RemoteFile final : public ByteSource {
  public:
   RemoteFile(std::shared_ptr<remote::Fetcher> fetcher, std::shared_ptr<const remote::FileFacts> facts)
       : fetcher_(std::move(fetcher)), facts_(std::move(facts)) {}
+  RemoteFile(const RemoteFile&) = delete;
+  RemoteFile& operator=(const RemoteFile&) = delete;
+  ~RemoteFile() override { fetcher_->withdraw_all(*facts_); }
 
   std::string name() const override { return facts_->address.shown(); }
   std::uint64_t size() const override { return facts_->size; }
@@ -40,7 +43,8 @@ class RemoteFile final : public ByteSource {
     return XXH3_64bits_withSeed(base.data(), base.size(), size());
   }
   std::uint64_t revision() const override {
-    return XXH3_64bits_withSeed(facts_->etag.data(), facts_->etag.size(), size());
+    const std::string version = facts_->etag + "\n" + facts_->last_modified;
+    return XXH3_64bits_withSeed(version.data(), version.size(), size());
   }
 
  private:
@@ -71,6 +75,8 @@ std::shared_ptr<const ByteSource> RemoteClient::open(const std::string& url) con
 }
 
 RemoteCounts RemoteClient::counts() const { return impl_->fetcher->counts(); }
+
+std::string shown_url(const std::string& url) { return remote::shown_url(url); }
 
 bool names_remote(std::string_view path) noexcept {
   return std::ranges::any_of(std::array<std::string_view, 2>{"http://", "https://"}, [&](std::string_view scheme) {

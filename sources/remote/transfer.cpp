@@ -56,7 +56,7 @@ Transfer::Transfer(const Settings& settings, WebAddress address)
       file_(std::make_shared<const FileFacts>(FileFacts{std::move(address)})),
       asks_(true),
       range_{0, 1},
-      to_(&asked_byte_),
+      to_(nullptr),
       at_(file_->address) {}
 
 Transfer::~Transfer() { curl_slist_free_all(headers_); }
@@ -87,19 +87,19 @@ void Transfer::begin(CURL* handle) {
   got_before_ = got_;
   refused_.reset();
   message_[0] = '\0';
-  ++requests_;
+  if (requests_++ == 0) began_ = progressed_ = Clock::now();
   set_headers();
   const std::string range =
       std::to_string(range_.offset + got_) + "-" + std::to_string(range_.offset + range_.bytes - 1);
   const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(began_ + settings_.options.give_up - Clock::now());
+      std::chrono::duration_cast<std::chrono::milliseconds>(progressed_ + settings_.options.give_up - Clock::now());
   const auto stalled = static_cast<long>(settings_.options.stalled.count());
   curl_easy_setopt(handle, CURLOPT_URL, at_.url().c_str());
   curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_);
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stalled);
-  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1024L);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, stalled);
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message_);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
@@ -115,7 +115,7 @@ std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count,
     if (self.answer_.take({data, bytes})) return bytes;
     self.refuse(Errc::io,
                 "the header of the server's answer is larger than " + std::to_string(Answer::most_bytes) + " bytes");
-  } catch (...) {  // no memory: the request fails, and is repeated
+  } catch (...) {  // no memory
   }
   return bytes + 1;
 }
@@ -142,12 +142,12 @@ bool Transfer::take_body(std::string_view data) {
     return skipped_ <= most_skipped;
   }
   arrived_ += data.size();
-  if (asks_) {  // one byte was asked for, and is not wanted
-    got_ += data.size();
-    return true;
+  if (asks_) {  // the one byte that was asked for is not wanted
+    skipped_ += data.size();
+    return skipped_ <= most_skipped;
   }
-  if (data.size() > range_.bytes - got_) {
-    refuse(Errc::io, "the server sends more bytes than were asked for");
+  if (data.size() > body_end_ - got_) {
+    refuse(Errc::io, "the server sends more bytes than it says, or than were asked for");
     return false;
   }
   std::memcpy(to_ + got_, data.data(), data.size());
@@ -169,7 +169,15 @@ bool Transfer::accepts(long status) {
     refuse(Errc::unsupported, "the server sends whole files, and ranges are needed (status 200 instead of 206)");
     return false;
   }
-  return true;
+  body_end_ = range_.bytes;
+  return is_same_version();
+}
+
+// Refuses an answer of another version of the file, or of an unknown one.
+bool Transfer::is_same_version() {
+  const bool same = !file_->etag.empty() ? answer_.etag == file_->etag : answer_.last_modified == file_->last_modified;
+  if (!same) refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
+  return same;
 }
 
 bool Transfer::accepts_range() {
@@ -192,22 +200,29 @@ bool Transfer::accepts_range() {
                          std::to_string(range_.offset + range_.bytes - 1) + " were asked for");
     return false;
   }
-  if ((range->size && *range->size != file_->size) || (!answer_.etag.empty() && answer_.etag != file_->etag)) {
+  if (range->size && *range->size != file_->size) {
     refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
     return false;
   }
-  return true;
+  body_end_ = *range->last - range_.offset + 1;
+  return is_same_version();
 }
 
 void Transfer::learn(std::uint64_t size) {
-  file_ = std::make_shared<const FileFacts>(FileFacts{file_->address, size, answer_.etag});
+  file_ = std::make_shared<const FileFacts>(FileFacts{file_->address, size, answer_.etag, answer_.last_modified});
+  learned_ = true;
 }
 
 void Transfer::refuse(Errc code, std::string cause) { refused_.emplace(code, std::move(cause)); }
 
 Transfer::Next Transfer::end(CURLcode result) {
-  if (got_ > got_before_) fruitless_ = 0;
+  if (got_ > got_before_) {
+    fruitless_ = 0;
+    progressed_ = Clock::now();
+  }
   if (refused_) return fail(refused_->code(), refused_->cause());
+  // What a connection does after the last byte does not matter.
+  if (learned_ || (taken_ && got_ == range_.bytes)) return Next::ended;
   long status = 0;
   curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
   // A body that is not wanted may have been broken off.
@@ -222,6 +237,10 @@ Transfer::Next Transfer::end(CURLcode result) {
 }
 
 Transfer::Next Transfer::end_by_status(long status) {
+  if (asks_ && !judged_ && status == 200) {  // an empty file
+    learn(0);
+    return Next::ended;
+  }
   if (!judged_) {  // an answer without a body
     taken_ = accepts(status);
     if (refused_) return fail(refused_->code(), refused_->cause());
@@ -230,10 +249,8 @@ Transfer::Next Transfer::end_by_status(long status) {
     learn(0);
     return Next::ended;
   }
-  if (taken_) {
-    if (asks_ || got_ == range_.bytes) return Next::ended;
-    return again("the server's answer was too short");
-  }
+  if (learned_) return Next::ended;
+  if (taken_) return again("the server's answer was too short");
   switch (status) {
     case 301:
     case 302:
@@ -250,6 +267,8 @@ Transfer::Next Transfer::end_by_status(long status) {
       return fail(Errc::not_found, "the server has no such file (status " + std::to_string(status) + ")");
     case 412:
     case 416:
+      if (asks_)
+        return fail(Errc::io, "the server does not say how large the file is (status " + std::to_string(status) + ")");
       return fail(Errc::io, "the file has changed on the server since it was opened (status " + std::to_string(status) +
                                 "); open it again");
     default:
@@ -285,7 +304,7 @@ Transfer::Next Transfer::again(std::string reason, std::optional<std::chrono::se
   pause = varied(std::min<Clock::duration>(pause, options.longest_pause), range_.offset + requests_);
   if (wanted) pause = std::max<Clock::duration>(pause, *wanted);
   not_before_ = Clock::now() + pause;
-  if (not_before_ >= began_ + options.give_up) return fail(Errc::io, reason + tries());
+  if (not_before_ >= progressed_ + options.give_up) return fail(Errc::io, reason + tries());
   ++repetitions_;
   redirections_ = 0;
   at_ = file_->address;

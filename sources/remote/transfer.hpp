@@ -26,7 +26,8 @@ using Clock = std::chrono::steady_clock;
 struct FileFacts {
   WebAddress address;
   std::uint64_t size = 0;
-  std::string etag = {};  ///< as the server sent it; empty if it sent none
+  // The version, as the server sent it; empty if it sent none.
+  std::string etag = {}, last_modified = {};
 };
 
 /// Options, and what follows from them.
@@ -57,7 +58,7 @@ class Transfer {
 
   /// Sets where the bytes go. REQUIRES: no request has begun.
   void set_destination(std::byte* to) noexcept { to_ = to; }
-  bool has_destination() const noexcept { return to_ != nullptr; }
+  bool has_destination() const noexcept { return asks_ || to_ != nullptr; }
   /// Prepares a request. @throws what `Remote::token` throws, Error(invalid_argument) for a token with line breaks.
   void begin(CURL* handle);
   /// Ends the transfer with an error, because no request could begin.
@@ -80,6 +81,7 @@ class Transfer {
   bool take_body(std::string_view data);
   bool accepts(long status);
   bool accepts_range();
+  bool is_same_version();
   void learn(std::uint64_t size);
   Next end_by_status(long status);
   Next redirect();
@@ -93,11 +95,10 @@ class Transfer {
   const bool asks_;  // for the file's facts
   const ByteRange range_;
   std::byte* to_;
-  std::byte asked_byte_{};
   WebAddress at_;  // where the next request goes, after redirections
   std::uint64_t got_ = 0, arrived_ = 0;
-  const Clock::time_point began_ = Clock::now();
-  Clock::time_point not_before_ = began_;
+  Clock::time_point began_{}, progressed_{};  // when the first request began, and when one last brought bytes
+  Clock::time_point not_before_{};
   unsigned requests_ = 0, repetitions_ = 0, fruitless_ = 0, redirections_ = 0;
   std::optional<Error> error_;
 
@@ -107,6 +108,8 @@ class Transfer {
   char message_[CURL_ERROR_SIZE] = {};
   Answer answer_;
   bool judged_ = false, taken_ = false;  // whether the answer was looked at, and whether its body is wanted
+  bool learned_ = false;                 // whether the file's facts are known, if they were asked for
+  std::uint64_t body_end_ = 0;           // bytes of the range after the answer's last byte
   std::uint64_t skipped_ = 0, got_before_ = 0;
   std::optional<Error> refused_;
 };

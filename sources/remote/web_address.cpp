@@ -26,13 +26,13 @@ std::string part(CURLU* url, CURLUPart which, unsigned flags = 0) {
   return copy;
 }
 
-// Returns the text as it may be shown, though it is no URL that could be taken apart.
-std::string without_secrets(std::string_view text) {
-  text = text.substr(0, text.find_first_of("?#"));
-  const std::size_t scheme = text.find("://"), begin = scheme == std::string_view::npos ? 0 : scheme + 3;
-  const std::size_t at = text.substr(0, text.find('/', begin)).rfind('@');
-  if (at == std::string_view::npos || at < begin) return printable(text);
-  return printable(std::string(text.substr(0, begin)) + std::string(text.substr(at + 1)));
+// Returns what may be shown of a text that can't be taken apart. A secret may have any character in it.
+std::string hidden(std::string_view text) {
+  const std::size_t scheme = text.find("://"), at = text.rfind('@');
+  const std::string_view begin = scheme == std::string_view::npos ? "" : text.substr(0, scheme + 3);
+  std::string_view rest = text.substr(at != std::string_view::npos ? at + 1 : begin.size());
+  rest = rest.substr(0, rest.find_first_of("?#"));
+  return printable(std::string(begin) + std::string(rest));
 }
 
 }  // namespace
@@ -43,8 +43,7 @@ WebAddress::WebAddress(const std::string& url) {
   const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0);
   const std::string scheme = code == CURLUE_OK ? part(parsed.get(), CURLUPART_SCHEME) : "";
   if ((scheme != "http" && scheme != "https") || url.find('\0') != std::string::npos)
-    throw Error(Errc::invalid_argument, "this is no URL that begins with http:// or https://")
-        .with_file(without_secrets(url));
+    throw Error(Errc::invalid_argument, "this is no URL that begins with http:// or https://").with_file(hidden(url));
   curl_url_set(parsed.get(), CURLUPART_FRAGMENT, nullptr, 0);
   url_ = part(parsed.get(), CURLUPART_URL);
   origin_ = scheme + "://" + part(parsed.get(), CURLUPART_HOST) + ":" +
@@ -56,5 +55,13 @@ WebAddress::WebAddress(const std::string& url) {
 }
 
 std::string WebAddress::base_name() const { return shown_.substr(shown_.rfind('/') + 1); }
+
+std::string shown_url(const std::string& url) {
+  try {
+    return WebAddress(url).shown();
+  } catch (const Error& error) {
+    return error.file();
+  }
+}
 
 }  // namespace penstock::remote

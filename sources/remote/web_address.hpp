@@ -27,4 +27,7 @@ class WebAddress {
   bool encrypted_ = false;
 };
 
+/// Returns a URL, or a text that should be one, without user, password and query.
+std::string shown_url(const std::string& url);
+
 }  // namespace penstock::remote

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -120,18 +121,53 @@ bool names_url(const std::string& path) noexcept {
 
 std::unique_ptr<RemoteShards> open_urls(const WebDataset& options) {
 #ifdef PENSTOCK_WEBDATASET_REMOTE
-  const std::vector<std::string> urls = expand_braces(options.path);
+  std::vector<std::string> urls;
+  try {
+    urls = expand_braces(options.path);
+  } catch (const Error& error) {
+    // The message has the whole pattern.
+    std::string cause = error.cause();
+    const std::string pattern = printable(options.path);
+    if (const std::size_t at = cause.find(pattern); at != std::string::npos)
+      cause.replace(at, pattern.size(), shown_url(options.path));
+    throw Error(error.code(), cause).with_source(source_name);
+  }
   if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
     throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
   const std::shared_ptr<const RemoteClient> client =
       options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
   return std::make_unique<RemoteShards>(client->open(urls));
 #else
+  static_cast<void>(options);
   throw Error(Errc::unsupported,
               "the path is a URL, and Penstock was built without the component `remote`; build it "
               "with PENSTOCK_REMOTE=ON")
       .with_source(source_name);
 #endif
+}
+
+std::string without_secrets(const std::string& url) {
+#ifdef PENSTOCK_WEBDATASET_REMOTE
+  return shown_url(url);
+#else
+  static_cast<void>(url);
+  return "a URL";
+#endif
+}
+
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    unsigned byte = 0;
+    const char* const digits = name.data() + i + 1;
+    if (name[i] == '%' && i + 2 < name.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      plain += static_cast<char>(byte);
+      i += 2;
+    } else {
+      plain += name[i];
+    }
+  }
+  return plain;
 }
 
 }  // namespace penstock::webdataset

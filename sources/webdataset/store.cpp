@@ -66,6 +66,7 @@ void Store::open_local() {
 
 void Store::open_remote() {
   remote = open_urls(options);
+  options.path = without_secrets(options.path);
   for (std::size_t shard = 0; shard < remote->shards(); ++shard) shards.push_back(remote->file(shard).name());
   plan([this](std::size_t shard) { return infer_fields(StreamedShard(*remote, shard)); });
   indices = index_shards(*remote, fields, options.threads);
@@ -99,7 +100,8 @@ void Store::add_up() {
   for (std::size_t shard = 0; shard < shards.size(); ++shard) {
     const ShardIndex& index = indices[shard];
     first.push_back(first.back() + index.samples());
-    hash = hash_text(base_name(shards[shard]), hash + index.bytes);
+    const std::string_view base = base_name(shards[shard]);
+    hash = hash_text(remote == nullptr ? std::string(base) : plain_name(std::string(base)), hash + index.bytes);
     hash = hash_text(index.keys, hash_all(index.ends, hash));
     hash = index.entries.hash(hash);
     const std::uint64_t own = remote != nullptr ? remote->file(shard).revision() : file_revision(shards[shard]);

@@ -109,16 +109,17 @@ void BlockAnnouncements::forget(Seen& seen) noexcept {
   announced_bytes_ -= seen.bytes;
 }
 
-void BlockAnnouncements::loads(std::uint64_t block) noexcept {
+bool BlockAnnouncements::loads(std::uint64_t block) noexcept {
   const auto seen = seen_.find(block);
-  if (seen == seen_.end() || !seen->second.announced) return;
-  if (seen->second.told) {
-    try {
-      ++due_[block];
-    } catch (...) {  // no memory: stays announced if the run ends before the load
-    }
+  if (seen == seen_.end() || !seen->second.announced) return false;
+  bool ends = seen->second.told;
+  try {
+    if (ends) ++due_[block];
+  } catch (...) {  // no memory: stays announced if the run ends before the load
+    ends = false;
   }
   forget(seen->second);
+  return ends;
 }
 
 void BlockAnnouncements::loaded(std::uint64_t block) noexcept {

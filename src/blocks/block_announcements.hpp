@@ -37,12 +37,12 @@ class BlockAnnouncements {
   /// returns whether the block is in memory after these.
   void look_ahead(std::uint64_t planned, const std::function<bool(std::uint64_t block)>& has) noexcept;
 
-  /// A block was loaded that a plan wanted. Its announcement has ended.
+  /// A load has ended for which `loads` returned true.
   void loaded(std::uint64_t block) noexcept;
 
   // -- what the plan of the sample with number `sample` decides; call in this order --
-  /// The sample loads the block.
-  void loads(std::uint64_t block) noexcept;
+  /// The sample loads the block. Returns whether that load ends an announcement.
+  bool loads(std::uint64_t block) noexcept;
   /// The block is evicted. If a later sample in sight needs it, the next `look_ahead` announces it.
   void evicted(std::uint64_t block, std::uint64_t sample) noexcept;
   /// The sample needs these blocks. Of those that no later sample in sight needs, the next `look_ahead` withdraws the

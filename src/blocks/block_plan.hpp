@@ -67,7 +67,8 @@ class BlockPlan {
   struct Need {
     std::uint64_t block;
     std::size_t bytes;
-    bool loads;  ///< the block is not in memory and is loaded for this sample
+    bool loads;              ///< the block is not in memory and is loaded for this sample
+    bool announced = false;  ///< for the user of the plan: the load ends an announcement
   };
   /// The plan for one sample.
   struct SamplePlan {

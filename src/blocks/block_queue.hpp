@@ -23,6 +23,7 @@ struct Residency {
   bool done = false;             ///< the block was loaded, or loading failed
   const void* runner = nullptr;  ///< the runner that loads the block; used only to compare runners
   std::size_t field = 0;         ///< slot of the source's schema, if the block goes into a batch
+  bool announced = false;        ///< the load ends an announcement to the source
   bool in_batch = false;         ///< the block is decoded into its rows of a batch and needs no memory of its own
   std::optional<Error> failure;
   bool broken = false;                 ///< loading failed, and there was no memory for the error

@@ -98,6 +98,7 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
   load->first_user = number;
   load->index = next_.index;
   load->in_batch = in_batch;
+  load->announced = need.announced;
   queue_.add(load);
   ++counts_.loads;
   return load;
@@ -105,8 +106,7 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
 
 // Notes what follows from the plan of a sample for the blocks that are announced.
 void BlockSchedule::note_plan(std::uint64_t sample) noexcept {
-  for (const BlockPlan::Need& need : next_.needs)
-    if (need.loads) announcements_.loads(need.block);
+  for (BlockPlan::Need& need : next_.needs) need.announced = need.loads && announcements_.loads(need.block);
   for (const std::uint64_t block : next_.evicted) announcements_.evicted(block, sample);
   announcements_.planned(next_.blocks, sample);
 }
@@ -198,9 +198,10 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   in_load_.fetch_add(1, std::memory_order_relaxed);
   std::byte* data = destination;
   std::optional<Error> failure;
-  bool failed = false;
+  bool failed = false, asked = false;
   try {
     if (!load->in_batch) data = memory_.take(load->bytes, load->runner, mutex_);
+    asked = true;
     model_.load(load->block, {data, load->bytes});
   } catch (...) {
     failed = true;
@@ -209,7 +210,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   in_load_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
-  if (announcements_.wanted()) announcements_.loaded(load->block);
+  if (asked && load->announced) announcements_.loaded(load->block);
   load->data = data;
   load->failure = std::move(failure);
   load->broken = failed && !load->failure;

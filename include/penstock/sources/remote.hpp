@@ -19,16 +19,16 @@ namespace penstock {
 /// How files on servers are read, by HTTP or HTTPS. Nothing here changes what is read.
 struct Remote {
   // What most callers set.
-  /// Returns the token that is sent as "Authorization: Bearer TOKEN", or an empty text for none. Called for each
-  /// request, by the thread that transfers, so it must be quick. An exception fails the range: an Error with its code,
-  /// others with Errc::user. Default: no token.
+  /// Returns the token that is sent as "Authorization: Bearer TOKEN", or an empty text for none. The thread that
+  /// transfers calls it for each request. All transfers wait meanwhile, so it must be quick, and must not read through
+  /// the client. An exception fails the range: an Error with its code, others with Errc::user. Default: no token.
   std::function<std::string()> token = {};
   /// Further lines of each request's header, "Name: value".
   std::vector<std::string> headers = {};
   // What changes only speed and memory.
   /// The most connections at a time.
   unsigned connections = 16;
-  /// Bytes of one request. Ranges are announced and read in this size.
+  /// Bytes of the ranges in which sources read files. Each range is one request.
   std::size_t range_bytes = std::size_t{8} << 20;
   // When a transfer fails.
   /// How often a range is requested again after a failure that may pass: a broken or stalled connection, or an answer
@@ -38,9 +38,9 @@ struct Remote {
   std::chrono::milliseconds first_pause{100};
   /// The longest time before a repetition. A server that says `Retry-After` is obeyed, up to `give_up`.
   std::chrono::milliseconds longest_pause{15'000};
-  /// A connection that brings no byte for this long is closed, and the request repeated.
+  /// A connection that brings less than 1 KiB per second for this long is closed, and the request repeated.
   std::chrono::seconds stalled{10};
-  /// A range that is not complete after this long fails.
+  /// A range fails if its requests have brought no byte for this long.
   std::chrono::seconds give_up{180};
   // Certificates of HTTPS.
   /// A file with the certificates that are trusted, in PEM. Default (empty): the file that the environment variable
@@ -65,7 +65,12 @@ struct RemoteCounts {
 ///
 /// One thread of its own transfers. Announced ranges are requested in their order, as long as their bytes are at most
 /// `connections` x `range_bytes`; further ones wait until a range was read. A range that is read without an
-/// announcement is requested at once, straight into the reader's memory.
+/// announcement is requested at once, straight into the reader's memory. Loaders that share a client share these bytes:
+/// one that is not used holds up the others, so give each a client of its own. A read can't be interrupted. So a loader
+/// that is closed waits for the ranges that its runners read, for `give_up` at most.
+///
+/// The version of a file is its ETag, or else its time of change (Last-Modified). If a server sends neither, only the
+/// size shows a change.
 ///
 /// Requests follow up to 5 redirections, but never from HTTPS to HTTP. `token` and `headers` are sent only to the
 /// scheme, host and port of the URL that was opened. Proxies come from the environment (`https_proxy`, `no_proxy`).
@@ -89,6 +94,9 @@ class PENSTOCK_API RemoteClient {
   class Impl;
   std::shared_ptr<Impl> impl_;
 };
+
+/// Returns a URL without user, password and query, as errors show it. Also for a text that can't be taken apart.
+PENSTOCK_API std::string shown_url(const std::string& url);
 
 /// Returns whether a text begins like a URL that RemoteClient opens: "http://" or "https://", in upper or lower case.
 PENSTOCK_API bool names_remote(std::string_view path) noexcept;

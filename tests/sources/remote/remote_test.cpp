@@ -173,9 +173,10 @@ TEST_CASE("what is another file, or no range of it, is refused at once") {
       {"wrong range", {{"do", "wrong_range"}, {"shift", 5}}, Errc::io, "the server sends bytes "},
       {"no range", {{"do", "no_content_range"}}, Errc::io, "the server's answer does not say which bytes it has"},
       {"multipart", {{"do", "multipart"}}, Errc::io, "the server's answer does not say which bytes it has"},
-      {"long", {{"do", "long"}, {"by", 1}}, Errc::io, "the server sends more bytes than were asked for"},
+      {"long", {{"do", "long"}, {"by", 1}}, Errc::io, "the server sends more bytes than it says"},
       {"gzip", {{"do", "gzip"}}, Errc::unsupported, "the server sends the file compressed"},
       {"etag", {{"do", "etag"}, {"value", "\"other\""}}, Errc::io, "the file has changed on the server"},
+      {"no etag", {{"do", "no_etag"}}, Errc::io, "the file has changed on the server"},
       {"garbage", {{"do", "garbage"}}, Errc::io, ""},
       {"endless header",
        {{"do", "endless_headers"}, {"bytes", 1 << 20}},
@@ -228,6 +229,100 @@ TEST_CASE("a file that changes after it was opened is noticed") {
   }
 }
 
+TEST_CASE("a whole file in place of a range is of the version that was opened") {
+  const Site site;
+  site.folder.write("small.bin", "0123456789");
+  const RemoteClient client(quick());
+  const auto file = client.open(site.server.url("small.bin"));
+  site.server.plan(ServerJson::array({{{"do", "whole"}}}));
+  CHECK(read(*file, 0, 10) == "0123456789");
+  site.server.plan(ServerJson::array({{{"do", "headers"}, {"headers", {{"ETag", "\"other\""}}}}, {{"do", "whole"}}}));
+  CHECK(error_of([&] { read(*file, 0, 10); }).cause().starts_with("the file has changed on the server"));
+}
+
+TEST_CASE("ranges that wait for their turn are not given up") {
+  const Site site;
+  Remote remote = quick();
+  remote.connections = 2;
+  remote.give_up = 2s;
+  const RemoteClient client(remote);
+  const auto file = client.open(site.url());
+  const std::vector<ByteRange> ranges = ranges_of(*file);
+  file->will_read(ranges);
+  std::this_thread::sleep_for(2500ms);
+  for (const ByteRange& of : ranges) CHECK(read(*file, of.offset, of.bytes) == site.bytes.substr(of.offset, of.bytes));
+  // Questions wait for their turn, too.
+  site.server.plan(ServerJson::array({{{"do", "slow"}, {"first_byte", 0.3}}}));
+  const std::vector<std::string> urls(20, site.url());
+  CHECK(client.open(urls).size() == 20);
+}
+
+TEST_CASE("an error of an announced range is not kept, and neither are abandoned questions") {
+  const Site site;
+  Remote remote = quick();
+  remote.connections = 1;
+  remote.retries = 0;
+  const RemoteClient client(remote);
+  const auto file = client.open(site.url());
+  site.server.plan(ServerJson::array({{{"do", "status"}, {"code", 503}}}));
+  const ByteRange first{0, range};
+  file->will_read({&first, 1});
+  std::this_thread::sleep_for(200ms);
+  site.server.plan(ServerJson::array());
+  CHECK(read(*file, 0, range) == site.bytes.substr(0, range));
+
+  site.server.plan(ServerJson::array({{{"do", "slow"}, {"first_byte", 1.0}, {"path", "/a.bin"}, {"times", 8}}}));
+  std::vector<std::string> urls(8, site.url());
+  urls.insert(urls.begin(), site.server.url("none"));
+  CHECK(code_of([&] { (void)client.open(urls); }) == Errc::not_found);
+  const auto began = std::chrono::steady_clock::now();
+  site.server.plan(ServerJson::array());
+  CHECK(read(*file, range, 9) == site.bytes.substr(range, 9));
+  CHECK(std::chrono::steady_clock::now() - began < 3s);
+}
+
+TEST_CASE("ranges that others are late to read hold up nobody, and files that go leave nothing") {
+  const Site site;
+  Remote remote = quick();
+  remote.connections = 2;
+  const RemoteClient client(remote);
+  const auto file = client.open(site.url());
+  const std::vector<ByteRange> ranges = ranges_of(*file);
+  file->will_read(ranges);
+  file->will_read(ranges);
+  for (int times = 0; times < 2; ++times)
+    for (const ByteRange& of : ranges)
+      CHECK(read(*file, of.offset, of.bytes) == site.bytes.substr(of.offset, of.bytes));
+  {
+    const auto other = client.open(site.url());
+    other->will_read(ranges_of(*other));
+    std::this_thread::sleep_for(100ms);
+  }
+  site.server.plan(ServerJson::array());
+  file->will_read({&ranges[4], 1});
+  for (int i = 0; i < 400 && site.server.requests().empty(); ++i) std::this_thread::sleep_for(5ms);
+  CHECK(site.server.requests().size() == 1);  // there is memory for it
+  CHECK(read(*file, 4 * range, range) == site.bytes.substr(4 * range, range));
+  const std::vector<ByteRange> none{{0, 0}, {10, 0}, {file->size(), 1}, {~std::uint64_t{0}, 2}};
+  site.server.plan(ServerJson::array());
+  file->will_read(none);
+  std::this_thread::sleep_for(100ms);
+  CHECK(site.server.requests().empty());
+}
+
+TEST_CASE("a URL is shown without what may be secret in it") {
+  const std::pair<const char*, const char*> urls[] = {
+      {"https://user:secret@host/a/b.tar?key=secret#secret", "https://host/a/b.tar"},
+      {"http://host:81/a%20b.tar", "http://host:81/a%20b.tar"},
+      {"https://user:pa/secret@host/x.tar", "https://host/x.tar"},
+      {"https://user:secret#w@host/x", "https://host/x"},
+      {"https://user:sec?ret@host/x", "https://host/x"},
+      {"https:///user:secret@host:99999/x", "https://host:99999/x"},
+      {"http:/user:secret@ho st/x?secret", "ho st/x"},
+      {"http://u:secret@host/train-{000..003}.tar?secret", "http://host/train-{000..003}.tar"}};
+  for (const auto& [url, shown] : urls) CHECK(shown_url(url) == shown);
+}
+
 TEST_CASE("a server that goes on failing is given up, with its status, tries and seconds") {
   const Site site;
   const RemoteClient client(quick());
@@ -268,12 +363,15 @@ TEST_CASE("tokens and headers go to the host of the URL alone") {
   other.folder.write("b.bin", site.bytes);
   Remote remote = quick();
   std::atomic<int> asked{0};
-  remote.token = [&asked] {
+  const RemoteClient* own = nullptr;
+  remote.token = [&asked, &own] {
     ++asked;
+    if (own != nullptr) (void)own->counts();  // what is not reading is allowed there
     return std::string("token-7");
   };
   remote.headers = {"X-Key: key-8"};
   const RemoteClient client(remote);
+  own = &client;
   site.server.plan(ServerJson::array({{{"do", "auth"}, {"token", "token-7"}}}));
   const auto file = client.open(site.url());
   CHECK(read(*file, 5, 50) == site.bytes.substr(5, 50));
@@ -288,6 +386,8 @@ TEST_CASE("tokens and headers go to the host of the URL alone") {
   const auto leads_elsewhere = client.open(site.url());
   site.server.plan(ServerJson::array({{{"do", "redirect"}, {"to", other.server.url("b.bin")}, {"code", 307}}}));
   other.server.plan(ServerJson::array({{{"do", "no_etag"}}}));
+  std::filesystem::last_write_time(other.folder.path() / "b.bin",
+                                   std::filesystem::last_write_time(site.folder.path() / "a.bin"));
   CHECK(read(*leads_elsewhere, 5, 50) == site.bytes.substr(5, 50));
   REQUIRE(other.server.requests().size() == 1);
   const ServerJson headers = other.server.requests()[0].at("headers");

@@ -186,6 +186,28 @@ TEST_CASE("a shard that is missing, changed or damaged on a server names its URL
   CHECK(gone.file() == shards.server.url("train-000003.tar"));
   CHECK(!mentions(gone, "secret"));
 
+  // No secret is in what a source or a pipeline says, or in an error.
+  WebDataset keyed = shards.there(client);
+  keyed.path += "?key=secret";
+  const WebDatasetSource with_key(keyed);
+  CHECK(with_key.file() == shards.server.url("train-{000000..000002}.tar"));
+  CHECK(batches(from(with_key)).plan().find("secret") == std::string::npos);
+  for (const char* path : {"http://u:secret@h/train-{2..0}.tar?secret", "http://u:secret@h/train-{0..1.tar?secret"}) {
+    keyed.path = path;
+    const Error wrong = error_of([&] { const WebDatasetSource none(keyed); });
+    CHECK(wrong.code() == Errc::invalid_argument);
+    CHECK(!mentions(wrong, "secret"));
+  }
+  CHECK(!mentions(error_of([&] { (void)with_key.key(1000); }), "secret"));
+  CHECK(!mentions(error_of([&] { (void)read_sample(with_key, 1000); }), "secret"));
+  keyed.path = shards.server.url("train-000000.tar?key=secret");
+  keyed.fields = {{"a", "jpg"}, {"a", "png"}};
+  CHECK(!mentions(error_of([&] { const WebDatasetSource none(keyed); }), "secret"));
+  std::filesystem::copy_file(shards.folder.path() / "train-000000.tar", shards.folder.path() / "my set.tar");
+  WebDataset spaced = shards.there(client);
+  spaced.path = shards.server.url("my%20set.tar");
+  CHECK(WebDatasetSource(spaced).identity() == WebDatasetSource({.path = shards.folder / "my set.tar"}).identity());
+
   const WebDatasetSource source(shards.there(client));
   shards.folder.write("train-000001.tar", "another file");
   const Error changed = error_of([&] { read_sample(source, 150); });
