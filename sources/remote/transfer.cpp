@@ -80,13 +80,9 @@ void Transfer::set_headers() {
 }
 
 void Transfer::begin(CURL* handle) {
-  handle_ = handle;
-  answer_ = Answer();
-  judged_ = taken_ = false;
-  skipped_ = 0;
-  got_before_ = got_;
-  refused_.reset();
-  message_[0] = '\0';
+  request_ = Request();
+  request_.handle = handle;
+  request_.got_before = got_;
   if (requests_++ == 0) began_ = progressed_ = Clock::now();
   set_headers();
   const std::string range =
@@ -101,7 +97,7 @@ void Transfer::begin(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stalled);
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1024L);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, stalled);
-  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message_);
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, request_.message);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
@@ -112,7 +108,7 @@ std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count,
   auto& self = *static_cast<Transfer*>(transfer);
   const std::size_t bytes = size * count;
   try {
-    if (self.answer_.take({data, bytes})) return bytes;
+    if (self.request_.answer.take({data, bytes})) return bytes;
     self.refuse(Errc::io,
                 "the header of the server's answer is larger than " + std::to_string(Answer::most_bytes) + " bytes");
   } catch (...) {  // no memory
@@ -130,23 +126,23 @@ std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, v
 }
 
 bool Transfer::take_body(std::string_view data) {
-  if (!judged_) {
-    judged_ = true;
+  if (!request_.judged) {
+    request_.judged = true;
     long status = 0;
-    curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
-    taken_ = accepts(status);
-    if (refused_) return false;
+    curl_easy_getinfo(request_.handle, CURLINFO_RESPONSE_CODE, &status);
+    request_.taken = accepts(status);
+    if (request_.refused) return false;
   }
-  if (!taken_) {
-    skipped_ += data.size();
-    return skipped_ <= most_skipped;
+  if (!request_.taken) {
+    request_.skipped += data.size();
+    return request_.skipped <= most_skipped;
   }
   arrived_ += data.size();
   if (asks_) {  // the one byte that was asked for is not wanted
-    skipped_ += data.size();
-    return skipped_ <= most_skipped;
+    request_.skipped += data.size();
+    return request_.skipped <= most_skipped;
   }
-  if (data.size() > body_end_ - got_) {
+  if (data.size() > request_.body_end - got_) {
     refuse(Errc::io, "the server sends more bytes than it says, or than were asked for");
     return false;
   }
@@ -159,9 +155,9 @@ bool Transfer::take_body(std::string_view data) {
 // bytes.
 bool Transfer::accepts(long status) {
   if (status != 206 && status != 200) return false;
-  if (!answer_.content_encoding.empty() && answer_.content_encoding != "identity") {
+  if (!request_.answer.content_encoding.empty() && request_.answer.content_encoding != "identity") {
     refuse(Errc::unsupported, "the server sends the file compressed (Content-Encoding: " +
-                                  printable(answer_.content_encoding, 40) + "), though this was not asked for");
+                                  printable(request_.answer.content_encoding, 40) + "), though this was not asked for");
     return false;
   }
   if (status == 206) return accepts_range();
@@ -169,19 +165,20 @@ bool Transfer::accepts(long status) {
     refuse(Errc::unsupported, "the server sends whole files, and ranges are needed (status 200 instead of 206)");
     return false;
   }
-  body_end_ = range_.bytes;
+  request_.body_end = range_.bytes;
   return is_same_version();
 }
 
 // Refuses an answer of another version of the file, or of an unknown one.
 bool Transfer::is_same_version() {
-  const bool same = !file_->etag.empty() ? answer_.etag == file_->etag : answer_.last_modified == file_->last_modified;
+  const bool same = !file_->etag.empty() ? request_.answer.etag == file_->etag
+                                         : request_.answer.last_modified == file_->last_modified;
   if (!same) refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
   return same;
 }
 
 bool Transfer::accepts_range() {
-  const std::optional<ContentRange>& range = answer_.range;
+  const std::optional<ContentRange>& range = request_.answer.range;
   if (!range || !range->first) {
     refuse(Errc::io, "the server's answer does not say which bytes it has (Content-Range)");
     return false;
@@ -204,30 +201,32 @@ bool Transfer::accepts_range() {
     refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
     return false;
   }
-  body_end_ = *range->last - range_.offset + 1;
+  request_.body_end = *range->last - range_.offset + 1;
   return is_same_version();
 }
 
 void Transfer::learn(std::uint64_t size) {
-  file_ = std::make_shared<const FileFacts>(FileFacts{file_->address, size, answer_.etag, answer_.last_modified});
+  file_ = std::make_shared<const FileFacts>(
+      FileFacts{file_->address, size, request_.answer.etag, request_.answer.last_modified});
   learned_ = true;
 }
 
-void Transfer::refuse(Errc code, std::string cause) { refused_.emplace(code, std::move(cause)); }
+void Transfer::refuse(Errc code, std::string cause) { request_.refused.emplace(code, std::move(cause)); }
 
 Transfer::Next Transfer::end(CURLcode result) {
-  if (got_ > got_before_) {
+  if (got_ > request_.got_before) {
     fruitless_ = 0;
     progressed_ = Clock::now();
   }
-  if (refused_) return fail(refused_->code(), refused_->cause());
+  if (request_.refused) return fail(request_.refused->code(), request_.refused->cause());
   // What a connection does after the last byte does not matter.
-  if (learned_ || (taken_ && got_ == range_.bytes)) return Next::ended;
+  if (learned_ || (request_.taken && got_ == range_.bytes)) return Next::ended;
   long status = 0;
-  curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(request_.handle, CURLINFO_RESPONSE_CODE, &status);
   // A body that is not wanted may have been broken off.
-  if (result == CURLE_OK || (result == CURLE_WRITE_ERROR && judged_ && !taken_)) return end_by_status(status);
-  const std::string reason = printable(message_[0] != '\0' ? message_ : curl_easy_strerror(result));
+  if (result == CURLE_OK || (result == CURLE_WRITE_ERROR && request_.judged && !request_.taken))
+    return end_by_status(status);
+  const std::string reason = printable(request_.message[0] != '\0' ? request_.message : curl_easy_strerror(result));
   if (may_pass(result)) return again(reason);
   if (result == CURLE_WRITE_ERROR) return fail(Errc::out_of_memory, "no memory for the server's answer");
   return fail(Errc::io, result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE
@@ -237,20 +236,20 @@ Transfer::Next Transfer::end(CURLcode result) {
 }
 
 Transfer::Next Transfer::end_by_status(long status) {
-  if (asks_ && !judged_ && status == 200) {  // an empty file
+  if (asks_ && !request_.judged && status == 200) {  // an empty file
     learn(0);
     return Next::ended;
   }
-  if (!judged_) {  // an answer without a body
-    taken_ = accepts(status);
-    if (refused_) return fail(refused_->code(), refused_->cause());
+  if (!request_.judged) {  // an answer without a body
+    request_.taken = accepts(status);
+    if (request_.refused) return fail(request_.refused->code(), request_.refused->cause());
   }
-  if (asks_ && status == 416 && answer_.range && answer_.range->size == 0) {
+  if (asks_ && status == 416 && request_.answer.range && request_.answer.range->size == 0) {
     learn(0);
     return Next::ended;
   }
   if (learned_) return Next::ended;
-  if (taken_) return again("the server's answer was too short");
+  if (request_.taken) return again("the server's answer was too short");
   switch (status) {
     case 301:
     case 302:
@@ -275,12 +274,13 @@ Transfer::Next Transfer::end_by_status(long status) {
       break;
   }
   const std::string reason = "status " + std::to_string(status);
-  return may_pass(status) ? again(reason, answer_.retry_after) : fail(Errc::io, "the server answers with " + reason);
+  return may_pass(status) ? again(reason, request_.answer.retry_after)
+                          : fail(Errc::io, "the server answers with " + reason);
 }
 
 Transfer::Next Transfer::redirect() {
   char* url = nullptr;
-  curl_easy_getinfo(handle_, CURLINFO_REDIRECT_URL, &url);
+  curl_easy_getinfo(request_.handle, CURLINFO_REDIRECT_URL, &url);
   if (url == nullptr) return fail(Errc::io, "the server leads elsewhere, and does not say where (Location)");
   if (++redirections_ > most_redirections)
     return fail(Errc::io, "the server leads elsewhere more than " + std::to_string(most_redirections) + " times");

@@ -75,6 +75,17 @@ class Transfer {
   std::uint64_t repetitions() const noexcept { return repetitions_; }
 
  private:
+  /// The present request.
+  struct Request {
+    CURL* handle = nullptr;
+    char message[CURL_ERROR_SIZE] = {};
+    Answer answer;
+    bool judged = false, taken = false;  ///< whether the answer was looked at, and whether its body is wanted
+    std::uint64_t body_end = 0;          ///< bytes of the range up to the answer's last byte
+    std::uint64_t skipped = 0;           ///< bytes of a body that is not wanted
+    std::uint64_t got_before = 0;        ///< bytes of the range before the request
+    std::optional<Error> refused;
+  };
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* transfer) noexcept;
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* transfer) noexcept;
   void set_headers();
@@ -101,17 +112,10 @@ class Transfer {
   Clock::time_point not_before_{};
   unsigned requests_ = 0, repetitions_ = 0, fruitless_ = 0, redirections_ = 0;
   std::optional<Error> error_;
-
-  // Of the present request.
-  CURL* handle_ = nullptr;
+  bool learned_ = false;  // whether the file's facts are known, if they were asked for
   curl_slist* headers_ = nullptr;
-  char message_[CURL_ERROR_SIZE] = {};
-  Answer answer_;
-  bool judged_ = false, taken_ = false;  // whether the answer was looked at, and whether its body is wanted
-  bool learned_ = false;                 // whether the file's facts are known, if they were asked for
-  std::uint64_t body_end_ = 0;           // bytes of the range after the answer's last byte
-  std::uint64_t skipped_ = 0, got_before_ = 0;
-  std::optional<Error> refused_;
+
+  Request request_;
 };
 
 }  // namespace penstock::remote
