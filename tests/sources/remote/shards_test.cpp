@@ -125,7 +125,7 @@ TEST_CASE("batches from a server are the local ones under faults, orders, thread
   const Shards shards;
   const ServerJson well = ServerJson::array();
   const ServerJson faults = ServerJson::array({{{"do", "close"}, {"after", 9000}, {"chance", 0.1}, {"seed", 1}},
-                                               {{"do", "reset"}, {"after", 4000}, {"chance", 0.1}, {"seed", 2}},
+                                               {{"do", "reset"}, {"after", 4000}, {"chance", 0.05}, {"seed", 2}},
                                                {{"do", "status"}, {"code", 503}, {"chance", 0.1}, {"seed", 3}},
                                                {{"do", "short"}, {"by", 100}, {"chance", 0.1}, {"seed", 4}},
                                                {{"do", "slow"}, {"first_byte", 0.02}, {"chance", 0.2}, {"seed", 5}}});
@@ -139,6 +139,7 @@ TEST_CASE("batches from a server are the local ones under faults, orders, thread
     const std::string first = bytes_of(local), second = bytes_of(local);
     for (const ServerJson& rules : {well, faults})
       for (const unsigned threads : {1u, 3u}) {
+        if (name != orders.front().first && (threads == 1) != rules.empty()) continue;
         shards.server.plan(rules);
         CAPTURE(threads, rules.size());
         const std::size_t memory = threads == 1 ? 400 << 10 : 64 << 20;
