@@ -330,7 +330,7 @@ TEST_CASE("a server that goes on failing is given up, with its status, tries and
   site.server.plan(ServerJson::array({{{"do", "status"}, {"code", 503}}}));
   const Error error = error_of([&] { read(*file, 100, 100); });
   CHECK(error.code() == Errc::io);
-  CHECK(error.cause().starts_with("status 503; 5 requests in 0."));
+  CHECK(error.cause().starts_with("status 503; 5 requests in "));
   CHECK(error.offset() == 100);
   CHECK(site.server.requests().size() == 5);
 
@@ -342,7 +342,7 @@ TEST_CASE("a server that goes on failing is given up, with its status, tries and
   // A server that asks for more time than there is.
   site.server.plan(ServerJson::array({{{"do", "status"}, {"code", 429}, {"headers", {{"Retry-After", "60"}}}}}));
   const auto began = std::chrono::steady_clock::now();
-  CHECK(error_of([&] { read(*file, 0, 10); }).cause().starts_with("status 429; 1 request in 0."));
+  CHECK(error_of([&] { read(*file, 0, 10); }).cause().starts_with("status 429; 1 request in "));
   CHECK(std::chrono::steady_clock::now() - began < 5s);
 
   site.server.plan(ServerJson::array());
