@@ -8,8 +8,8 @@
 
 namespace penstock::remote {
 
-/// Memory for ranges, of at most so many bytes together. Used again, because fresh memory must be cleared by the system
-/// first. One thread at a time.
+/// Lends memory for ranges, within a limit of bytes. Keeps returned buffers, because the system clears fresh memory
+/// before a program gets it. One thread at a time.
 class BufferPool {
  public:
   using Buffer = std::unique_ptr<std::byte[]>;

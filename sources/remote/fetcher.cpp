@@ -188,7 +188,7 @@ void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t o
   if (job->state == Job::State::waiting) curl_multi_wakeup(multi_);
   wait_for(lock, *job, *wake_up);
   lock.unlock();
-  // The job does not change any more, and its memory stays until `readers` says that nobody reads it.
+  // No thread changes the job from here on. Its memory stays while `readers` is not 0.
   if (!job->failed() && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
   lock.lock();
   --job->readers;
@@ -215,7 +215,7 @@ void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
   }
 }
 
-// Gives a job's memory back if nobody will read it. Returns whether it did.
+// Frees a job's memory if the job has no reader and no announcement. Returns whether it did.
 bool Fetcher::free_if_unused(Job& job) noexcept {
   if (job.buffer == nullptr || !job.unused()) return false;
   buffers_.give_back(std::move(job.buffer), job.range.bytes);
@@ -266,7 +266,7 @@ void Fetcher::withdraw_all(const FileFacts& file) noexcept {
   curl_multi_wakeup(multi_);
 }
 
-// Drops a job that nobody wants any more.
+// Drops the job if it has no reader and no announcement.
 void Fetcher::drop(const JobPointer& job) noexcept {
   if (!job->unused()) return;
   if (job->state == Job::State::waiting)
@@ -449,7 +449,7 @@ void Fetcher::finish(CURL* handle, CURLcode result) noexcept {
   pausing_.push_back(job);
 }
 
-// Wakes those that wait for the job.
+// Ends the job, and wakes the threads that wait for it.
 void Fetcher::end(Job& job) noexcept {
   job.state = Job::State::ended;
   counts_.bytes += job.transfer.bytes();
@@ -462,7 +462,7 @@ void Fetcher::end(Job& job) noexcept {
   job.waiting = nullptr;
 }
 
-// Breaks off the requests that nobody wants any more.
+// Breaks off requests whose jobs have no reader and no announcement.
 void Fetcher::drop_withdrawn() noexcept {
   for (auto at = running_.begin(); at != running_.end();) {
     if (!at->second->unused()) {

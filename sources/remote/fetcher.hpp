@@ -79,7 +79,7 @@ class Fetcher {
   mutable std::mutex mutex_;
   // Guarded by the mutex:
   std::map<Key, JobPointer> announced_;
-  std::deque<JobPointer> wanted_, expected_;  // waiting jobs that a reader wants, and those that are only announced
+  std::deque<JobPointer> wanted_, expected_;  // waiting jobs: with a reader; only announced
   std::vector<JobPointer> pausing_;
   std::map<CURL*, JobPointer> running_;
   BufferPool buffers_;

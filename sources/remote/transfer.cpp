@@ -290,7 +290,7 @@ Transfer::Next Transfer::redirect() {
       return fail(Errc::io, "the server leads from HTTPS to HTTP (" + next.shown() + "), which is not followed");
     at_ = std::move(next);
   } catch (const Error& error) {
-    return fail(Errc::io, "the server leads to what is no URL of HTTP (" + error.file() + ")");
+    return fail(Errc::io, "the server redirects to a URL that is not one of HTTP (" + error.file() + ")");
   }
   return Next::request;
 }

@@ -36,7 +36,7 @@ class WakeUp {
     }
   }
 
-  WakeUp* next = nullptr;  ///< the next one in a list of those that wait for the same
+  WakeUp* next = nullptr;  ///< the next element in a list of threads that wait for one job
 
  private:
   const int descriptor_;

@@ -43,7 +43,8 @@ WebAddress::WebAddress(const std::string& url) {
   const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0);
   const std::string scheme = code == CURLUE_OK ? part(parsed.get(), CURLUPART_SCHEME) : "";
   if ((scheme != "http" && scheme != "https") || url.find('\0') != std::string::npos)
-    throw Error(Errc::invalid_argument, "this is no URL that begins with http:// or https://").with_file(hidden(url));
+    throw Error(Errc::invalid_argument, "the text is not a URL that begins with http:// or https://")
+        .with_file(hidden(url));
   curl_url_set(parsed.get(), CURLUPART_FRAGMENT, nullptr, 0);
   url_ = part(parsed.get(), CURLUPART_URL);
   origin_ = scheme + "://" + part(parsed.get(), CURLUPART_HOST) + ":" +

@@ -119,7 +119,7 @@ bool names_url(const std::string& path) noexcept {
   });
 }
 
-std::unique_ptr<RemoteShards> open_urls(const WebDataset& options) {
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options) {
 #ifdef PENSTOCK_WEBDATASET_REMOTE
   std::vector<std::string> urls;
   try {
@@ -136,6 +136,7 @@ std::unique_ptr<RemoteShards> open_urls(const WebDataset& options) {
     throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
   const std::shared_ptr<const RemoteClient> client =
       options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
+  options.path = shown_url(options.path);
   return std::make_unique<RemoteShards>(client->open(urls));
 #else
   static_cast<void>(options);
@@ -143,15 +144,6 @@ std::unique_ptr<RemoteShards> open_urls(const WebDataset& options) {
               "the path is a URL, and Penstock was built without the component `remote`; build it "
               "with PENSTOCK_REMOTE=ON")
       .with_source(source_name);
-#endif
-}
-
-std::string without_secrets(const std::string& url) {
-#ifdef PENSTOCK_WEBDATASET_REMOTE
-  return shown_url(url);
-#else
-  static_cast<void>(url);
-  return "a URL";
 #endif
 }
 

@@ -73,12 +73,10 @@ class StreamedShard final : public ShardBytes {
 
 /// Whether `WebDataset::path` is a URL.
 bool names_url(const std::string& path) noexcept;
-/// Returns the URL, or the pattern of URLs, without what is secret.
-std::string without_secrets(const std::string& url);
 /// Returns the name of a file in a URL as it is on a disk: `%20` is a space.
 std::string plain_name(const std::string& name);
-/// Opens the shards that a URL with braces names. @throws Error(unsupported) if Penstock was built without the
-/// component `remote`.
-std::unique_ptr<RemoteShards> open_urls(const WebDataset& options);
+/// Opens the shards that a URL with braces names, and removes secrets from `options.path`. @throws Error(unsupported)
+/// if Penstock was built without the component `remote`.
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options);
 
 }  // namespace penstock::webdataset

@@ -66,7 +66,6 @@ void Store::open_local() {
 
 void Store::open_remote() {
   remote = open_urls(options);
-  options.path = without_secrets(options.path);
   for (std::size_t shard = 0; shard < remote->shards(); ++shard) shards.push_back(remote->file(shard).name());
   plan([this](std::size_t shard) { return infer_fields(StreamedShard(*remote, shard)); });
   indices = index_shards(*remote, fields, options.threads);

@@ -26,7 +26,7 @@ struct BlockRows {
 
 /// How much of a run's future a source of blocks wants to know. See `BlockSource`.
 struct BlocksAhead {
-  /// The most blocks that one loader has announced at a time.
+  /// The most blocks that one loader announces at a time. Blocks that its samples in work need do not count.
   std::uint64_t blocks = 0;
   /// No further block is announced while the announced blocks have this many bytes, as `block_bytes` counts them.
   std::uint64_t bytes = 0;

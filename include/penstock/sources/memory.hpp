@@ -77,9 +77,9 @@ class Memory {
     }
     return add_ragged(std::move(name), shape, std::move(values), std::move(offsets));
   }
-  /// Adds a field of the shape [?, ...] without a copy. The values of all records lie one after the other in `values`,
-  /// of shape [offsets.back(), shape...]. Record i begins at element `offsets[i]` and ends before `offsets[i + 1]`. N
-  /// records have N + 1 offsets.
+  /// Adds a field of the shape [?, ...] without a copy. `values` has the values of all records, one record after the
+  /// other, and the shape [offsets.back(), shape...]. Record i has the elements from `offsets[i]` up to, but without,
+  /// `offsets[i + 1]`. So N records need N + 1 offsets.
   /// @throws Error(invalid_argument), which names the offset, if
   /// - the first offset is not 0, or an offset is less than the one before it;
   /// - the last offset is not the number of elements.

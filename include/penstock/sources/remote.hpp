@@ -50,7 +50,7 @@ struct Remote {
 
 /// What a RemoteClient has done so far.
 struct RemoteCounts {
-  std::uint64_t requests = 0;          ///< requests that were sent, also those that failed or led elsewhere
+  std::uint64_t requests = 0;          ///< requests that were sent, including failed and redirected ones
   std::uint64_t bytes = 0;             ///< bytes of files that arrived
   std::uint64_t retries = 0;           ///< requests that were repeated
   std::uint64_t reads = 0;             ///< ranges that were read

@@ -13,6 +13,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/listing.hpp>
+#include <penstock/sources/remote.hpp>
 #include <penstock/sources/slide_endings.hpp>
 
 #include "console/output.hpp"
@@ -167,8 +168,6 @@ bool begins_as_hdf5(const std::string& path) {
 
 bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_ending(path, ".hdf5"); }
 
-bool names_url(std::string_view path) { return path.starts_with("http://") || path.starts_with("https://"); }
-
 bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 
 // Returns the HDF5 files of a folder. Sets `passed_over` to a line about other files.
@@ -236,7 +235,7 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
 
 OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over) {
   // The URL is not repeated, because it may have secrets.
-  if (names_url(path))
+  if (names_remote(path))
     throw Error(Errc::unsupported,
                 "the tool reads stores on this machine; a program reads tar shards from servers, with "
                 "WebDataset{.path = URL}");

@@ -186,7 +186,7 @@ TEST_CASE("what is another file, or no range of it, is refused at once") {
       {"led to a file",
        {{"do", "redirect"}, {"to", "file:///etc/passwd"}},
        Errc::io,
-       "the server leads to what is no URL"},
+       "the server redirects to a URL that is not one of HTTP"},
       {"gone", {{"do", "status"}, {"code", 410}}, Errc::not_found, "the server has no such file (status 410)"},
       {"forbidden", {{"do", "status"}, {"code", 403}}, Errc::io, "the server refuses access (status 403)"},
       {"teapot", {{"do", "status"}, {"code", 418}}, Errc::io, "the server answers with status 418"},
