@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <penstock/detail/export.hpp>
 
@@ -35,6 +37,17 @@ class PENSTOCK_API ByteSource {
   virtual void will_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
   /// Withdraws announcements. By default, does nothing.
   virtual void will_not_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
+  /// Returns what `keep` kept about this version of the file under `name`. Empty: nothing.
+  virtual std::vector<std::byte> kept(std::string_view name) const {
+    static_cast<void>(name);
+    return {};
+  }
+  /// Keeps what was learned about this version of the file, for later processes, if the source has a place for it.
+  /// `name` has up to 32 letters, digits and hyphens. By default, does nothing.
+  virtual void keep(std::string_view name, std::span<const std::byte> bytes) const noexcept {
+    static_cast<void>(name);
+    static_cast<void>(bytes);
+  }
   /// Number of bytes that are best read at a time. 0: any number.
   virtual std::size_t range_bytes() const { return 0; }
   /// Hash of what the file is, for fingerprints: its base name and size. Does not depend on where it is.
