@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -23,17 +24,18 @@
 #include "console/output.hpp"
 #include "console/output_paths.hpp"
 #include "console/tool_words.hpp"
+#include "console/urls.hpp"
 #include "console/wrong_usage.hpp"
 
 namespace {
 
 using namespace penstock::cli;
 
-// Prints a message in one line, even if the message has line breaks. Returns `status`.
+// Prints a message in one line, even if the message has line breaks, and without secrets of URLs. Returns `status`.
 int fail(int status, const std::string& message) {
   std::string line = message;
   while (!line.empty() && line.back() == '\n') line.pop_back();
-  std::fprintf(stderr, "penstock: %s\n", printable(line).c_str());
+  std::fprintf(stderr, "penstock: %s\n", printable(without_secrets(std::move(line))).c_str());
   return status;
 }
 
@@ -66,6 +68,7 @@ int run(int argc, char** argv) {
     return fail(exit_usage, wrong_usage(app, error));
   }
   set_running_command(*app.get_subcommands().front());
+  refuse_urls(*app.get_subcommands().front());
   check_output_paths(*app.get_subcommands().front());
   return chosen();
 }
@@ -90,6 +93,7 @@ void warn_of_unsynced_folders() {
 
 int main(int argc, char** argv) {
   try {
+    remember_urls(argc, argv);
     const int status = run(argc, argv);
     warn_of_unsynced_folders();
     close_output();

@@ -111,15 +111,4 @@ TEST_CASE("the tool reads folders of YOLO, and folders of pictures as before") {
   CHECK(tool({"inspect", plain / "images", "--json"}).json()["kind"] == "files");
 }
 
-TEST_CASE("the tool refuses URLs, and repeats no secrets of theirs") {
-  for (const char* url :
-       {"https://host/train-{000..004}.tar?key=secret", "http://user:secret@host/a.tar", "HTTPS://host/a.tar?secret"}) {
-    const ToolResult refused = tool({"inspect", url});
-    CHECK(refused.status == 1);
-    CHECK(one_line(refused.err));
-    CHECK(refused.err.find("the tool reads stores on this machine") != std::string::npos);
-    CHECK(refused.err.find("secret") == std::string::npos);
-  }
-}
-
 }  // namespace PENSTOCK_TEST_FILE

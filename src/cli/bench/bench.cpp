@@ -27,7 +27,9 @@
 #include "console/command_line.hpp"
 #include "console/output.hpp"
 #include "stages/stage_parser.hpp"
+#include "stores/input_path.hpp"
 #include "stores/input_store.hpp"
+#include "stores/remote_flags.hpp"
 
 namespace penstock::cli {
 
@@ -37,8 +39,10 @@ constexpr const char* after_decoding = "random_resized_crop 224 | random_flip | 
 constexpr std::uint64_t usual_epochs = 3;
 
 struct BenchOptions {
-  std::string store, key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub,
-                          trace, device;
+  InputPath store;
+  RemoteFlags remote;
+  std::string key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub, trace,
+                   device;
   std::vector<std::string> fields, compared;
   PipelineFlags pipeline{.stages = std::string("decode_image | ") + after_decoding};
   std::optional<std::uint64_t> epochs;
@@ -64,6 +68,8 @@ void check_options(const BenchOptions& options) {
   refuse(options.store.empty(), "bench: STORE is missing, or --compare A.json B.json");
   refuse(options.stalls && options.consumer_ms <= 0, "--stalls: say how long a batch takes: --consumer-ms N");
   refuse(options.stalls && !options.stub.empty(), "--stalls and --stub: stalls stub the source by themselves");
+  refuse(options.cold && options.store.is_url(),
+         "--cold: it is for stores on this machine; shards on a server are transferred in each run anyway");
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
   refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");
@@ -93,7 +99,7 @@ std::vector<Setting> settings_of(const BenchOptions& options) {
 
 // Returns what all runs of a file have in common.
 Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint64_t epochs) {
-  return {{"store", options.store},
+  return {{"store", options.store.shown()},
           {"stages", options.pipeline.stages},
           {"seed", pipeline.seed()},
           {"epochs", epochs},
@@ -135,7 +141,8 @@ class Bench {
                                 .isolate_option = options_.isolate ? "--isolate" : "",
                                 .access = options_.access,
                                 .key = options_.key,
-                                .fields = options_.fields}),
+                                .fields = options_.fields,
+                                .remote = &options_.remote}),
         device_(options_.device),
         pipeline_(open()) {
     run_.epochs = epochs();
@@ -145,7 +152,7 @@ class Bench {
     run_.hash = options_.hash;
     run_.trace = options_.trace;
     run_.quiet = options_.quiet || options_.json_only();
-    if (options_.cold) run_.dropped_files = files_of_store(options_.store);
+    if (options_.cold) run_.dropped_files = files_of_store(options_.store.to_open());
   }
 
   void run() {
@@ -298,8 +305,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& command = *app.add_subcommand(
       "bench", "Runs a pipeline over a store and tells how fast it is, what it takes, and what bounds it.");
-  command.add_option("STORE", options->store,
-                     "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON");
+  add_store_argument(command, options->store);
   command.add_option("--stages", options->pipeline.stages, "What to run, see below")->capture_default_str();
   command.add_option("--seed", options->pipeline.seed, "Seed of the shuffle and of all random stages; default 0")
       ->check(whole_number());
@@ -335,6 +341,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);
   add_consumer_options(command, *options);
+  add_remote_options(command, options->remote);
   add_json_option(command, options->json);
   command.add_flag("--append", options->append, "Runs are added to those that --json FILE.json has");
   command

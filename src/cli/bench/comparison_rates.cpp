@@ -104,7 +104,8 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads, double seconds) {
 
 ComparisonRates measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s) {
   const double seconds = std::clamp(run_s, 0.02, 0.2);
-  return {read_rate(store, pipeline, threads, seconds), memcpy_rate(pipeline, threads, seconds)};
+  return {store.is_remote() ? 0 : read_rate(store, pipeline, threads, seconds),
+          memcpy_rate(pipeline, threads, seconds)};
 }
 
 }  // namespace penstock::cli

@@ -103,8 +103,10 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
     out += fmt::format("\n{}: {}, {:.0f} samples/s{}\n", settings.size() > 1 ? "best" : "median",
                        setting_text(best.run.setting), best.run.samples_per_s,
                        rounds && settings.size() > 1 ? " by the median of its rounds" : "");
-  out += fmt::format("\nbeside it, with {}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n",
-                     counted(best.run.report.threads, "thread"), best.limits.read, best.limits.memcpy);
+  out +=
+      fmt::format("\nbeside it, with {}: {}copying alone {:.0f} rows/s\n", counted(best.run.report.threads, "thread"),
+                  best.limits.read > 0 ? fmt::format("reading alone {:.0f} records/s, ", best.limits.read) : "",
+                  best.limits.memcpy);
   return out + consumer_line(best.run) + cold_line(best.run) + "\n" + best.run.report.text() + hash_line(runs) +
          short_line(best.run);
 }

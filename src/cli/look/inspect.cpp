@@ -22,14 +22,18 @@
 #include "slides/slide_flags.hpp"
 #include "slides/slide_pictures.hpp"
 #include "slides/slide_text.hpp"
+#include "stores/input_path.hpp"
 #include "stores/input_store.hpp"
+#include "stores/remote_flags.hpp"
 
 namespace penstock::cli {
 
 namespace {
 
 struct InspectOptions {
-  std::string store, key, values = "automatic", json;
+  InputPath store;
+  RemoteFlags remote;
+  std::string key, values = "automatic", json;
   bool isolate = false;
   FileAccess access = FileAccess::map;
   SheetOptions sheet;
@@ -129,8 +133,8 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
     classes.push_back({{"label", label}, {"name", class_name(names, label)}, {"records", count}});
   Json kinds = Json::object();
   for (const auto& [kind, count] : found.kinds) kinds[kind] = count;
-  Json json{{"store", options.store},       {"kind", store.kind()},         {"records", store.size()},
-            {"looked_at", found.looked_at}, {"schema", schema.to_string()}, {"fields", fields}};
+  Json json{{"store", options.store.shown()}, {"kind", store.kind()},         {"records", store.size()},
+            {"looked_at", found.looked_at},   {"schema", schema.to_string()}, {"fields", fields}};
   if (store.size() != 0)
     json["first_key"] = readable_key(store, 0), json["last_key"] = readable_key(store, store.size() - 1);
   json["images"] = kinds;
@@ -162,8 +166,8 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
 }
 
 std::string store_text(const InputStore& store, const Findings& found, const InspectOptions& options) {
-  std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
-                                store.schema().to_string());
+  std::string out = fmt::format("{} ({}): {} of {}\n", options.store.shown(), store.kind(),
+                                counted(store.size(), "record"), store.schema().to_string());
   if (store.size() != 0)
     out += fmt::format("  keys    {} ... {}\n", printable_key(readable_key(store, 0)),
                        printable_key(readable_key(store, store.size() - 1)));
@@ -294,6 +298,7 @@ int inspect(const InspectOptions& options) {
                                          .access = options.access,
                                          .key = options.key,
                                          .fields = options.fields,
+                                         .remote = &options.remote,
                                          .slides = &options.slides});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Drawn drawn;
@@ -319,10 +324,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
-  command
-      .add_option("STORE", options->store,
-                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
-      ->required();
+  add_store_argument(command, options->store).required();
   CLI::Option* const png =
       command.add_option("--png", options->sheet.file,
                          "Write a contact sheet: samples in the store's order, with a bar in their class's colour; of "
@@ -344,6 +346,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
+  add_remote_options(command, options->remote);
   add_slide_options(command, options->slides,
                     "Slides are cut as `tile` would, with any of these; else into their own tiles");
   add_index_option(command, options->slides,

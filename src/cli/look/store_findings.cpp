@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_image.hpp>
@@ -36,10 +37,14 @@ class Looking {
   Findings run() {
     if (options_.all) {
       Progress progress("reading", store_.size(), options_.quiet);
-      for (std::uint64_t i = 0; i < store_.size(); ++i) look_at(i), progress.set(i);
+      for (std::uint64_t i = 0; i < store_.size(); ++i) {
+        if (i % sample_size == 0) reader_.expect(i, std::min(store_.size(), i + sample_size));
+        look_at(i), progress.set(i);
+      }
     } else {
       const auto records = sampled_records(store_.size(), store_.block_ends(), {sample_size, records_worth_reading()});
       Progress progress("reading", records.size(), options_.quiet);
+      reader_.expect(records);
       for (const std::uint64_t record : records) look_at(record), progress.set(found_.looked_at);
     }
     return std::move(found_);

@@ -25,15 +25,19 @@
 #include "console/output.hpp"
 #include "console/progress.hpp"
 #include "stores/encoded_image.hpp"
+#include "stores/input_path.hpp"
 #include "stores/input_store.hpp"
 #include "stores/pixel_memory.hpp"
+#include "stores/remote_flags.hpp"
 
 namespace penstock::cli {
 
 namespace {
 
 struct VerifyOptions {
-  std::string store, key, values = "automatic", json;
+  InputPath store;
+  RemoteFlags remote;
+  std::string key, values = "automatic", json;
   bool isolate = true;
   FileAccess access = FileAccess::map;
   std::optional<std::string> field;
@@ -116,6 +120,7 @@ class Verifier {
       PixelMemory pixels;
       for (std::uint64_t run = 0; !stop_ && (run = next_.fetch_add(1)) < runs();) {
         const std::uint64_t end = ends_.empty() ? run + 1 : ends_[run];
+        reader.expect(begin_of(run), end);
         for (std::uint64_t i = begin_of(run); i < end; ++i, done_.fetch_add(1)) {
           if (stop_) {
             leave_from(i);
@@ -226,7 +231,7 @@ void tell_json(const VerifyOptions& options, const InputStore& store, const Veri
   }
   Json undecoded = Json::object();
   for (const auto& [kind, count] : verifier.undecoded()) undecoded[kind] = count;
-  write_json({{"store", options.store},
+  write_json({{"store", options.store.shown()},
               {"kind", store.kind()},
               {"records", store.size()},
               {"finished", verifier.signal() == 0},
@@ -255,8 +260,9 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   print(out);
   if (options.quiet) return;
   const std::uint64_t unchecked = verifier.unchecked();
-  out = fmt::format("{}: {} read, {} decoded, {} in {:.1f} s", options.store, counted(verifier.read(), "record"),
-                    with_commas(verifier.decoded()), bytes_text(static_cast<double>(verifier.bytes())), seconds);
+  out =
+      fmt::format("{}: {} read, {} decoded, {} in {:.1f} s", options.store.shown(), counted(verifier.read(), "record"),
+                  with_commas(verifier.decoded()), bytes_text(static_cast<double>(verifier.bytes())), seconds);
   if (!verifier.bad().empty()) {
     out += fmt::format("; {} bad", with_commas(verifier.bad().size()));
   } else if (unchecked < verifier.read() || store.size() == 0) {
@@ -286,7 +292,8 @@ int verify(const VerifyOptions& options) {
                                          .isolate_option = options.isolate ? "" : "--no-isolate",
                                          .access = options.access,
                                          .key = options.key,
-                                         .fields = options.fields});
+                                         .fields = options.fields,
+                                         .remote = &options.remote});
   store.require_known_values();
   if (options.field) {
     require_field(store.schema(), *options.field);
@@ -322,10 +329,7 @@ void add_verify(CLI::App& app, Command& chosen) {
                                           "would call bad: what is damaged, larger than a loader's limits, or of a "
                                           "kind that nothing here decodes.\n"
                                           "Exit status 3 when there are some.");
-  command
-      .add_option("STORE", options->store,
-                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
-      ->required();
+  add_store_argument(command, options->store).required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command
@@ -345,6 +349,7 @@ void add_verify(CLI::App& app, Command& chosen) {
       "--no-isolate", [options] { options->isolate = false; },
       "An HDF5 file is trusted: this process reads it itself, with plugins, and may be crashed by it");
   command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));
+  add_remote_options(command, options->remote);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "Bad records only");
   command.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });

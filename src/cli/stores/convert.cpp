@@ -18,8 +18,10 @@
 #include "console/command_line.hpp"
 #include "console/output.hpp"
 #include "stores/class_list.hpp"
+#include "stores/input_path.hpp"
 #include "stores/input_store.hpp"
 #include "stores/output_store.hpp"
+#include "stores/remote_flags.hpp"
 #include "stores/rewrite_jpegs.hpp"
 #include "stores/write_run.hpp"
 
@@ -28,7 +30,9 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertFlags {
-  std::string store, key, values = "automatic", on_error, keys = "records", classes;
+  InputPath store;
+  RemoteFlags remote;
+  std::string key, values = "automatic", on_error, keys = "records", classes;
   std::vector<std::string> fields;
   bool isolate = false;
   FileAccess access = FileAccess::map;
@@ -89,7 +93,7 @@ ConvertResult convert_store(const ConvertFlags& options, const InputStore& store
 void tell(const ConvertFlags& options, const ConvertResult& converted) {
   const WriteProgress& p = converted.stored.written.progress;
   if (!options.writing.json.empty()) {
-    Json result{{"from", options.store},
+    Json result{{"from", options.store.shown()},
                 {"store", converted.name},
                 {"finished", converted.stored.written.signal == 0},
                 {"was_finished", converted.stored.was_finished}};
@@ -112,16 +116,17 @@ void tell(const ConvertFlags& options, const ConvertResult& converted) {
 }
 
 int convert(const ConvertFlags& options) {
-  refuse_out_inside(options.out.out, options.store);
+  if (!options.store.is_url()) refuse_out_inside(options.out.out, options.store.to_open());
   destination_of(options.out);  // before the store is opened, to report a typing error immediately
   const InputStore store(options.store, {.values = options.values,
                                          .isolate = options.isolate,
                                          .isolate_option = options.isolate ? "--isolate" : "",
                                          .access = options.access,
                                          .key = options.key,
-                                         .fields = options.fields});
+                                         .fields = options.fields,
+                                         .remote = &options.remote});
   store.require_known_values();
-  if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
+  if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store.shown());
   if (options.writing.seekable && !holds_encoded(store.schema(), "image"))
     throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
                      store.schema().to_string());
@@ -141,10 +146,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       "shards\n"
       "X-000000.tar into X-classes.txt). In tar shards '.' in the last part of a key becomes '_'. What the new\n"
       "store can't hold is told. A run that was stopped, or killed, is continued by the same command.");
-  command
-      .add_option("STORE", options->store,
-                  "LMDB store, folder of images, tar shards, HDF5, slide, CSV, or lines of JSON")
-      ->required();
+  add_store_argument(command, options->store).required();
   add_out_options(command, options->out);
   add_seekable_option(command, options->writing);
   command
@@ -165,6 +167,7 @@ void add_convert(CLI::App& app, Command& chosen) {
   add_access_option(command, options->access);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
+  add_remote_options(command, options->remote);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,8 @@
 #include "slides/slide_text.hpp"
 #include "stores/foreign_lmdb.hpp"
 #include "stores/open_input_store.hpp"
+#include "stores/range_reader.hpp"
+#include "stores/remote_flags.hpp"
 
 namespace penstock::cli {
 
@@ -77,10 +80,10 @@ std::vector<std::string> notes_of_slides(const SlideSource& source) {
 }
 
 // Refuses options that have no effect on a store of this kind. Such an option is a mistake of the user.
-void require_fitting(const std::string& path, std::string_view kind, const InputStoreOptions& options) {
+void require_fitting(const InputPath& path, std::string_view kind, const InputStoreOptions& options) {
   const auto refuse = [&](std::string_view option, std::string_view stores) {
-    throw UsageError(
-        fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
+    throw UsageError(fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores,
+                                 printable(path.shown()), kind));
   };
   if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
   if (!options.key.empty() && kind != "hdf5" && kind != "csv" && kind != "json")
@@ -90,19 +93,52 @@ void require_fitting(const std::string& path, std::string_view kind, const Input
     refuse(options.slides->first_given(), "slides");
 }
 
+// Checks what is known before the store is opened, which may take long.
+const InputPath& fitting(const InputPath& path, const InputStoreOptions& options) {
+  if (path.is_url()) require_fitting(path, "webdataset", options);
+  if (options.remote != nullptr && !options.remote->first_given().empty() && !path.is_url())
+    throw UsageError(fmt::format("{} is for stores on servers, and {} is on this machine; leave it out",
+                                 options.remote->first_given(), printable(path.shown())));
+  return path;
+}
+
+// Divides records on a server into runs of up to 8 ranges, because a range at the border of two runs is transferred
+// twice.
+std::vector<std::uint64_t> ends_of_ranges(const WebDatasetSource& shards) {
+  constexpr std::uint64_t most = 8;
+  std::vector<std::uint64_t> ends, blocks;
+  std::uint64_t index = 0;
+  for (const std::uint64_t end_of_shard : shards.block_ends()) {
+    std::uint64_t first = 0;
+    bool begun = false;
+    for (; index < end_of_shard; ++index) {
+      blocks.clear();
+      shards.blocks_of(index, blocks);
+      if (blocks.empty()) continue;
+      if (begun && blocks.front() >= first + most) {
+        ends.push_back(index);
+        begun = false;
+      }
+      if (!std::exchange(begun, true)) first = blocks.front();
+    }
+    if (ends.empty() || ends.back() != end_of_shard) ends.push_back(end_of_shard);
+  }
+  return ends;
+}
+
 }  // namespace
 
-InputStore::InputStore(const std::string& path, const InputStoreOptions& options)
-    : path_(path), fields_(options.fields), source_(open_input_store(path, options, passed_over_)) {
+InputStore::InputStore(const InputPath& path, const InputStoreOptions& options)
+    : path_(fitting(path, options)), fields_(options.fields), source_(open_input_store(path, options, passed_over_)) {
   require_fitting(path, kind(), options);
   if (const auto* const lmdb = std::get_if<LmdbSource>(&source_);
       lmdb != nullptr && lmdb->values() == LmdbValues::raw && options.values == "automatic") {
-    const ForeignValues values = look_at_values(*lmdb, path);
+    const ForeignValues values = look_at_values(*lmdb, path.to_open());
     values_unknown_ = values == ForeignValues::unknown;
     values_guessed_ = values == ForeignValues::datums;
     if (values_guessed_)
-      source_ =
-          LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false, .access = options.access});
+      source_ = LmdbSource(
+          Lmdb{.path = path.to_open(), .values = LmdbValues::datum, .lock_file = false, .access = options.access});
   }
   for (const std::string& field : fields_)
     if (const Schema schema = whole_schema(); !schema.find(field)) refuse_field(field, schema);
@@ -139,6 +175,7 @@ bool InputStore::has_keys() const {
   return hdf5 == nullptr || hdf5->has_keys();
 }
 std::vector<std::uint64_t> InputStore::block_ends() const {
+  if (is_remote()) return ends_of_ranges(std::get<WebDatasetSource>(source_));
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   if (hdf5 == nullptr) return {};
   try {
@@ -147,6 +184,11 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     if (error.code() != Errc::limit_exceeded) throw;
     return {};  // there are very many chunks, but most were never written, and take no time to read
   }
+}
+
+bool InputStore::is_remote() const {
+  const auto* const shards = std::get_if<WebDatasetSource>(&source_);
+  return shards != nullptr && shards->blocks() != 0;
 }
 
 void InputStore::require_unchanged() const {
@@ -247,7 +289,7 @@ std::string InputStore::class_field() const {
   throw UsageError(
       fmt::format("--classes: {}: which field has the classes? It is label, or the only one that has names "
                   "for them; the fields are {}",
-                  printable(path_), all.to_string()));
+                  printable(path_.shown()), all.to_string()));
 }
 
 bool InputStore::checksums() const {
@@ -267,7 +309,7 @@ const char* InputStore::values() const noexcept {
 void InputStore::require_known_values() const {
   if (!values_unknown_) return;
   throw UsageError(
-      path_ +
+      path_.shown() +
       ": the values are neither Penstock's records nor images nor Caffe's Datums, as far as 16 of them tell; "
       "--values raw takes them as bare bytes");
 }
@@ -278,17 +320,32 @@ std::string InputStore::guess() const {
 }
 
 InputStore::Reader InputStore::reader() const {
-  return std::visit(
-      [](const auto& s) {
+  Reader reader(whole_schema());
+  if (is_remote()) {
+    reader.ranges_ = std::make_shared<RangeReader>(std::get<WebDatasetSource>(source_));
+    return reader;
+  }
+  reader.read_ = std::visit(
+      [](const auto& s) -> std::function<void(std::uint64_t, SampleBuilder&)> {
         const AnySource source = share(s);  // the reader keeps a copy of the source
-        return Reader(s.schema(), [source, r = std::shared_ptr(source.model()->open_reader())](
-                                      std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
+        return [source, r = std::shared_ptr(source.model()->open_reader())](std::uint64_t i, SampleBuilder& out) {
+          r->read(i, out);
+        };
       },
       source_);
+  return reader;
 }
 
-InputStore::Reader::Reader(Schema schema, std::function<void(std::uint64_t, SampleBuilder&)> read)
-    : schema_(std::move(schema)), read_(std::move(read)) {}
+void InputStore::Reader::expect(std::span<const std::uint64_t> indices) {
+  if (ranges_ != nullptr) ranges_->expect(indices);
+}
+
+void InputStore::Reader::expect(std::uint64_t begin, std::uint64_t end) {
+  if (ranges_ == nullptr) return;
+  std::vector<std::uint64_t> indices(end - begin);
+  std::iota(indices.begin(), indices.end(), begin);
+  ranges_->expect(indices);
+}
 
 Sample& InputStore::Reader::read(std::uint64_t index) {
   sample_.reset();
@@ -296,7 +353,10 @@ Sample& InputStore::Reader::read(std::uint64_t index) {
   owned_ = std::make_unique<OwnedSample>(schema_);
   SampleBuilder out = owned_->builder();
   try {
-    read_(index, out);
+    if (ranges_ != nullptr)
+      ranges_->read(index, out);
+    else
+      read_(index, out);
   } catch (const std::bad_alloc&) {
     throw Error(Errc::limit_exceeded, "the record is larger than the memory there is").with_index(index);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,8 +24,12 @@
 #include <penstock/sources/webdataset.hpp>
 #include <penstock/sources/yolo.hpp>
 
+#include "stores/input_path.hpp"
+
 namespace penstock::cli {
 
+class RangeReader;
+struct RemoteFlags;
 struct SlideFlags;
 
 struct InputStoreOptions {
@@ -39,7 +44,8 @@ struct InputStoreOptions {
   /// Names of the wanted fields, in this order; empty: all fields. Other fields are not opened, if the store allows
   /// that.
   std::vector<std::string> fields = {};
-  const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or no flag given: see InputStore
+  const RemoteFlags* remote = nullptr;  ///< how servers are asked; null, or no flag given: with the defaults
+  const SlideFlags* slides = nullptr;   ///< how slides are cut; null, or no flag given: see InputStore
 };
 
 using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, JsonLinesSource, Hdf5Source,
@@ -47,14 +53,14 @@ using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvS
 
 /// The store that the tool reads. It is an LMDB, a folder of files, tar shards of WebDataset, HDF5 files, whole-slide
 /// images, text tables (by their names: *.csv, *.tsv, *.tab), lines of JSON (*.jsonl, *.ndjson), or pictures with boxes
-/// (see open_boxes.hpp). The kind is found by looking at the path. If no flag says how slides are cut, each record is a
-/// square. Its side is the longer side of a tile in the first readable slide's file. If that side has more than 1024
-/// pixels, or the file has no tiles, the side is that of `Slides`. Values of an LMDB from other software are read as
-/// the kind that most of them look like. Any thread.
+/// (see open_boxes.hpp). It may also be tar shards on a server, named by a URL. The kind is found by looking at the
+/// path. If no flag says how slides are cut, each record is a square. Its side is the longer side of a tile in the
+/// first readable slide's file. If that side has more than 1024 pixels, or the file has no tiles, the side is that of
+/// `Slides`. Values of an LMDB from other software are read as the kind that most of them look like. Any thread.
 class InputStore {
  public:
   /// @throws penstock::Error, and UsageError for options of a different kind of store or an unknown field.
-  explicit InputStore(const std::string& path, const InputStoreOptions& options = {});
+  explicit InputStore(const InputPath& path, const InputStoreOptions& options = {});
 
   const char* kind() const noexcept;
   std::uint64_t size() const;
@@ -67,6 +73,8 @@ class InputStore {
   /// Divides the records into runs. One thread should read all records of a run. Returns where each run ends; the last
   /// run ends at `size`. If the result is empty, each thread may read any records.
   std::vector<std::uint64_t> block_ends() const;
+  /// Returns whether the records are on a server.
+  bool is_remote() const;
   /// Describes how the store is read, in lines: a guess at its values, its first slides, or what the source says about
   /// its fields.
   std::vector<std::string> notes() const;
@@ -112,11 +120,16 @@ class InputStore {
     /// The record is valid until the next call. It may have fields in addition to the wanted ones. @throws
     /// penstock::Error.
     Sample& read(std::uint64_t index);
+    /// Says which records are read next, in this order. Shards on a server are then transferred ahead.
+    void expect(std::span<const std::uint64_t> indices);
+    /// Says that the records from `begin` to before `end` are read next.
+    void expect(std::uint64_t begin, std::uint64_t end);
 
    private:
     friend class InputStore;
-    Reader(Schema schema, std::function<void(std::uint64_t, SampleBuilder&)> read);
+    explicit Reader(Schema schema) : schema_(std::move(schema)) {}
     Schema schema_;
+    std::shared_ptr<RangeReader> ranges_;  // of shards on a server; null: `read_` reads
     std::function<void(std::uint64_t, SampleBuilder&)> read_;
     std::unique_ptr<OwnedSample> owned_;
     std::unique_ptr<Sample> sample_;
@@ -125,7 +138,7 @@ class InputStore {
 
  private:
   Schema whole_schema() const;
-  std::string path_;
+  InputPath path_;
   std::vector<std::string> fields_;
   bool values_unknown_ = false, values_guessed_ = false;
   std::string passed_over_;  // declared before `source_`, because opening the source sets it

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "slides/slide_files.hpp"
 #include "slides/slide_flags.hpp"
 #include "stores/open_boxes.hpp"
+#include "stores/remote_flags.hpp"
 #include "stores/store_list.hpp"
 #include "stores/store_to_write.hpp"
 
@@ -80,9 +82,10 @@ bool names_table(const std::string& path) {
 
 bool names_json_lines(const std::string& path) { return has_ending(path, ".jsonl") || has_ending(path, ".ndjson"); }
 
-WebDatasetSource open_shards(const std::string& path, const InputStoreOptions& options) {
+WebDatasetSource open_shards(const std::string& path, const InputStoreOptions& options,
+                             const std::shared_ptr<const RemoteClient>& client = nullptr) {
   const std::vector<std::string>& wanted = options.fields;
-  WebDatasetSource all(WebDataset{.path = path, .access = options.access});
+  WebDatasetSource all(WebDataset{.path = path, .access = options.access, .client = client});
   if (wanted.empty()) return all;
   std::vector<WebDatasetField> fields;
   for (const std::string& name : wanted) {
@@ -90,7 +93,7 @@ WebDatasetSource open_shards(const std::string& path, const InputStoreOptions& o
     if (found == all.fields().end()) refuse_field(name, all.schema());
     fields.push_back(*found);
   }
-  return WebDatasetSource({.path = path, .fields = std::move(fields), .access = options.access});
+  return WebDatasetSource({.path = path, .fields = std::move(fields), .access = options.access, .client = client});
 }
 
 CsvSource open_table(const std::string& path, const InputStoreOptions& options) {
@@ -231,14 +234,24 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   throw Error(Errc::not_found, "there is no store or folder here" + hint).with_file(path);
 }
 
+// Opens shards on a server. Refuses stores of other kinds by their names, because opening would transfer all of them.
+WebDatasetSource open_url(const InputPath& url, const InputStoreOptions& options) {
+  const std::string& name = url.shown();
+  const bool other = names_hdf5(name) || names_table(name) || names_json_lines(name) || names_slide(name) ||
+                     has_ending(name, ".json") || has_ending(name, ".mdb") || has_ending(name, ".lmdb");
+  if (!names_remote(url.to_open()) || other || name.ends_with('/'))
+    throw Error(Errc::unsupported,
+                "from servers, tar shards are read, by http:// and https://, each named, like "
+                "'https://host/x-{000000..000146}.tar'; copy other stores to this machine")
+        .with_file(name);
+  return open_shards(url.to_open(), options, client_of(options.remote));
+}
+
 }  // namespace
 
-OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over) {
-  // The URL is not repeated, because it may have secrets.
-  if (names_remote(path))
-    throw Error(Errc::unsupported,
-                "the tool reads stores on this machine; a program reads tar shards from servers, with "
-                "WebDataset{.path = URL}");
+OpenedStore open_input_store(const InputPath& place, const InputStoreOptions& options, std::string& passed_over) {
+  if (place.is_url()) return open_url(place, options);
+  const std::string& path = place.to_open();
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;

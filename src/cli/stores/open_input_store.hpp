@@ -9,6 +9,6 @@ namespace penstock::cli {
 
 /// Opens the path as the kind of store that it looks like. If a folder of HDF5 files or slides has other files, sets
 /// `passed_over` to a line about them. @throws penstock::Error, UsageError.
-OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over);
+OpenedStore open_input_store(const InputPath& path, const InputStoreOptions& options, std::string& passed_over);
 
 }  // namespace penstock::cli

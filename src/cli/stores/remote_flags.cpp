@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stores/remote_flags.hpp"
+
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "console/output.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+// The name is not repeated, because it may be the token itself, given by mistake.
+std::string variable(const std::string& name, const char* option) {
+  const char* const value = std::getenv(name.c_str());
+  if (value == nullptr)
+    throw UsageError(std::string(option) + ": no environment variable has this name; give the name, not the value");
+  if (*value == '\0') throw UsageError(std::string(option) + ": this environment variable is empty");
+  return value;
+}
+
+}  // namespace
+
+std::string RemoteFlags::first_given() const {
+  return token_env     ? "--token-env"
+         : header_env  ? "--header-env"
+         : connections ? "--connections"
+         : retries     ? "--retries"
+                       : "";
+}
+
+void add_remote_options(CLI::App& command, RemoteFlags& flags) {
+  const char* const group = "Only with a URL as STORE";
+  command
+      .add_option("--token-env", flags.token_env,
+                  "The environment variable with the token that is sent as \"Authorization: Bearer TOKEN\"")
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option("--header-env", flags.header_env,
+                  "The environment variable with further lines of each request's header, \"Name: value\"")
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--connections", flags.connections, "The most connections at a time; default: 16")
+      ->check(CLI::Range(1, 256))
+      ->group(group);
+  command
+      .add_option("--retries", flags.retries,
+                  "How often a request that failed is repeated; default: 10, about a minute")
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
+}
+
+std::shared_ptr<const RemoteClient> client_of(const RemoteFlags* flags) {
+  Remote options;
+  if (flags != nullptr) {
+    if (flags->token_env) options.token = [token = variable(*flags->token_env, "--token-env")] { return token; };
+    if (flags->header_env) {
+      std::istringstream lines(variable(*flags->header_env, "--header-env"));
+      for (std::string line; std::getline(lines, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (!line.empty()) options.headers.push_back(std::move(line));
+      }
+    }
+    options.connections = flags->connections.value_or(options.connections);
+    options.retries = flags->retries.value_or(options.retries);
+  }
+  return std::make_shared<const RemoteClient>(std::move(options));
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options for stores on servers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <penstock/sources/remote.hpp>
+
+namespace penstock::cli {
+
+struct RemoteFlags {
+  std::optional<std::string> token_env, header_env;  ///< names of environment variables
+  std::optional<unsigned> connections, retries;
+
+  /// Returns an option that was given; empty if none was.
+  std::string first_given() const;
+};
+
+/// Adds --token-env, --header-env, --connections and --retries.
+void add_remote_options(CLI::App& command, RemoteFlags& flags);
+
+/// Returns a client with these options. `flags` may be null. @throws UsageError, which repeats no value.
+std::shared_ptr<const RemoteClient> client_of(const RemoteFlags* flags);
+
+}  // namespace penstock::cli
