@@ -99,17 +99,21 @@ std::string read_by_client(const Remote& options, const std::string& url, bool a
 
 std::vector<fs::path> entries(const Site& site) {
   std::vector<fs::path> found;
-  for (const auto& file : fs::recursive_directory_iterator(site.cache.path() / "c" / "v1" / "files"))
+  const fs::path files = site.cache.path() / "c" / "v1" / "files";
+  if (!fs::exists(files)) return found;
+  for (const auto& file : fs::recursive_directory_iterator(files))
     if (file.is_regular_file() && file.path().filename() != "used") found.push_back(file.path());
   std::ranges::sort(found);
   return found;
 }
 
+// While other processes make and remove files.
 std::uint64_t bytes_of_cache(const Site& site) {
   std::uint64_t sum = 0;
-  for (const auto& file : fs::recursive_directory_iterator(site.cache.path() / "c"))
-    if (std::error_code gone; file.is_regular_file(gone)) {
-      const std::uint64_t size = file.file_size(gone);
+  std::error_code none;
+  for (fs::recursive_directory_iterator at(site.cache.path() / "c", none), end; at != end; at.increment(none))
+    if (std::error_code gone; at->is_regular_file(gone)) {
+      const std::uint64_t size = at->file_size(gone);
       sum += gone ? 0 : size;
     }
   return sum;
