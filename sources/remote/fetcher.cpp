@@ -27,14 +27,22 @@ struct Fetcher::Job {
   Transfer transfer;
   ByteRange range{};
   State state = State::waiting;
-  unsigned announced = 0;      // announcements that have not ended
-  unsigned readers = 0;        // threads that wait for it, or copy from it
-  BufferPool::Buffer buffer;   // null if the bytes go to a reader's memory
-  bool out_of_memory = false;  // it failed, and there was no memory to say why
-  WakeUp* waiting = nullptr;   // the first of a list
+  unsigned announced = 0;     // announcements that have not ended
+  unsigned readers = 0;       // threads that wait for it, or copy from it
+  BufferPool::Buffer buffer;  // null if the bytes go to a reader's memory
+  bool keep = false;          // whether the range is looked for in the cache before it is fetched, and kept there
+  bool fetched = false;       // its bytes have arrived, in the buffer or in a reader's memory
+  bool kept = false;          // the cache has the range
+  std::unique_ptr<CacheClaim> claim;
+  Clock::time_point not_before{}, others_began{};  // when it goes on; since when another process is fetching the range
+  bool out_of_memory = false;                      // it failed, and there was no memory to say why
+  WakeUp* waiting = nullptr;                       // the first of a list
 };
 
 namespace {
+
+// How long a range waits for another process that is fetching it, before it looks again.
+constexpr std::chrono::milliseconds time_for_others(20);
 
 void begin_curl() {
   static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -51,13 +59,23 @@ void check(const Remote& options) {
           "`first_pause` is at least 1 ms, and `longest_pause` is not shorter");
   require(options.stalled.count() >= 1 && options.give_up >= options.stalled,
           "`stalled` is at least 1 s, and `give_up` is not shorter");
+  const std::uint64_t least = DiskCache::least_bytes(options.range_bytes);
+  if (options.cache_bytes != 0 && options.cache_bytes < least)
+    throw Error(Errc::invalid_argument,
+                "`cache_bytes` is 0, or at least " + std::to_string(least) + ", which one range of `range_bytes` needs")
+        .with_source("remote");
   for (const std::string& line : options.headers)
     require(line.find(':') != std::string::npos && line.find_first_of("\r\n") == std::string::npos,
             "each of `headers` is \"Name: value\", without a line break");
 }
 
+std::unique_ptr<DiskCache> open_cache(const Remote& options) {
+  if (options.cache_bytes == 0) return nullptr;
+  return std::make_unique<DiskCache>(options.cache.empty() ? default_cache_folder() : options.cache,
+                                     options.cache_bytes);
+}
+
 CURLM* make_multi(const Remote& options) {
-  check(options);
   begin_curl();
   CURLM* const multi = curl_multi_init();
   if (multi == nullptr) throw std::bad_alloc();
@@ -70,13 +88,18 @@ CURLM* make_multi(const Remote& options) {
 Fetcher::Fetcher(Remote options)
     : settings_(std::move(options)),
       process_(process_id()),
+      cache_((check(settings_.options), open_cache(settings_.options))),
       multi_(make_multi(settings_.options)),
       buffers_(settings_.options.range_bytes, settings_.options.range_bytes * settings_.options.connections),
-      thread_([this] { work(); }) {}
+      thread_([this] { work(); }) {
+  if (cache_ != nullptr) keeper_ = std::thread([this] { keep_ranges(); });
+}
 
 Fetcher::~Fetcher() {
   if (process_id() != process_) {
     thread_.detach();  // it is in another process
+    if (keeper_.joinable()) keeper_.detach();
+    static_cast<void>(cache_.release());
     return;
   }
   {
@@ -85,6 +108,14 @@ Fetcher::~Fetcher() {
   }
   curl_multi_wakeup(multi_);
   thread_.join();
+  if (keeper_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      keeper_stops_ = true;
+    }
+    keeper_wake_up_.wake();
+    keeper_.join();
+  }
   for (const auto& [handle, job] : running_) {
     curl_multi_remove_handle(multi_, handle);
     curl_easy_cleanup(handle);
@@ -132,6 +163,9 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
     curl_multi_wakeup(multi_);
     throw;
   }
+  if (cache_ != nullptr)
+    for (const auto& file : facts)
+      if (file->has_version()) cache_->use(file->key);
   return facts;
 }
 
@@ -160,9 +194,41 @@ void Fetcher::wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wak
   counts_.waited_s += std::chrono::duration<double>(Clock::now() - before).count();
 }
 
+// Whether a range is kept on the disk: such as a loader reads, of a file whose changes show.
+bool Fetcher::keeps(const FileFacts& file, ByteRange range) const noexcept {
+  const std::size_t most = settings_.options.range_bytes;
+  return cache_ != nullptr && file.has_version() && range.offset % most == 0 &&
+         range.bytes == std::min<std::uint64_t>(most, file.size - range.offset);
+}
+
 void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out) {
   require_own_process();
   const ByteRange range{offset, out.size()};
+  // The cache may lose a range again before it is read.
+  for (int tries = 3; keeps(*file, range) && tries > 0; --tries)
+    if (read_kept(*file, range, out) || fetch(file, range, out, true)) return;
+  fetch(file, range, out, false);
+}
+
+// Reads a range from the cache. Returns false if it is not there.
+bool Fetcher::read_kept(const FileFacts& file, ByteRange range, std::span<std::byte> out) noexcept {
+  if (!cache_->read(file.key, range, out)) return false;
+  const std::lock_guard lock(mutex_);
+  const JobPointer job = take_announced({&file, range.offset, range.bytes});
+  ++counts_.reads;
+  ++counts_.cached_reads;
+  counts_.cached_bytes += range.bytes;
+  if (job == nullptr) return true;
+  ++counts_.announced_reads;
+  drop(job);
+  curl_multi_wakeup(multi_);
+  return true;
+}
+
+// Fetches a range. Returns false if the cache has it now.
+bool Fetcher::fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, std::span<std::byte> out,
+                    bool keep) {
+  const std::uint64_t offset = range.offset;
   std::optional<WakeUp> wake_up;
   try {
     wake_up.emplace();
@@ -173,10 +239,11 @@ void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t o
   std::unique_lock lock(mutex_);
   JobPointer job = take_announced({file.get(), offset, out.size()});
   counts_.announced_reads += job != nullptr ? 1 : 0;
-  // What failed before it was read may be there now.
-  if (job != nullptr && job->state == Job::State::ended && job->failed()) job = nullptr;
+  // What failed before it was read may be there now. What is in the cache alone was looked for there.
+  if (job != nullptr && job->state == Job::State::ended && !(job->fetched && job->buffer != nullptr)) job = nullptr;
   if (job == nullptr) {
     job = std::make_shared<Job>(settings_, file, range, out.data());
+    job->keep = keep;
     wanted_.push_back(job);
   } else if (job->state == Job::State::waiting && std::erase(expected_, job) != 0) {
     wanted_.push_back(job);
@@ -187,26 +254,48 @@ void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t o
   counts_.waited_reads += job->state != Job::State::ended ? 1 : 0;
   if (job->state == Job::State::waiting) curl_multi_wakeup(multi_);
   wait_for(lock, *job, *wake_up);
+  const bool fetched = job->fetched;
+  const std::unique_ptr<CacheClaim> claim = fetched && job->buffer == nullptr ? std::move(job->claim) : nullptr;
   lock.unlock();
-  // No thread changes the job from here on. Its memory stays while `readers` is not 0.
-  if (!job->failed() && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
+  // The job's memory stays while `readers` is not 0.
+  if (fetched && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
+  const int not_kept = claim != nullptr ? cache_->keep(*claim, out) : 0;
   lock.lock();
+  if (claim != nullptr) count_kept(*job, not_kept);
+  if (!fetched && job->kept) --counts_.reads;  // it is read again
   --job->readers;
   give_up_copy({file.get(), offset, out.size()}, job);
   const bool more = free_if_unused(*job) && !expected_.empty();
   lock.unlock();
   if (more) curl_multi_wakeup(multi_);
+  if (fetched) return true;
   if (job->failed()) (void)facts_of(*job);
+  return false;
+}
+
+// Counts a range that the cache was to keep. `code`: what DiskCache::keep returned.
+void Fetcher::count_kept(Job& job, int code) noexcept {
+  job.kept = code == 0;
+  ++(code == 0 ? counts_.kept : counts_.not_kept);
+  if (code == 0) return;
+  try {
+    counts_.why_not_kept = code == DiskCache::no_room ? "the cache is full of files that are in use"
+                                                      : std::string("writing the cache failed: ") + std::strerror(code);
+  } catch (...) {  // no memory for the reason
+  }
 }
 
 // If others have announced the range as well, and there is no room for further ranges, gives the range up: it is
 // transferred again for the others. Otherwise readers that are late would stop all others.
 void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
-  if (job->announced == 0 || job->buffer == nullptr || buffers_.has_room_for(settings_.options.range_bytes)) return;
+  if (job->announced == 0 || job->buffer == nullptr || job->kept ||
+      buffers_.has_room_for(settings_.options.range_bytes))
+    return;
   const auto found = announced_.find(key);
   if (found == announced_.end() || found->second != job) return;
   try {
     auto again = std::make_shared<Job>(settings_, job->transfer.facts(), job->range, nullptr);
+    again->keep = job->keep;
     again->announced = job->announced;
     expected_.push_back(again);
     found->second = std::move(again);
@@ -215,9 +304,9 @@ void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
   }
 }
 
-// Frees a job's memory if the job has no reader and no announcement. Returns whether it did.
+// Frees a job's memory if no reader needs it, now or later. Returns whether it did.
 bool Fetcher::free_if_unused(Job& job) noexcept {
-  if (job.buffer == nullptr || !job.unused()) return false;
+  if (job.buffer == nullptr || job.readers != 0 || (job.announced != 0 && !job.kept)) return false;
   buffers_.give_back(std::move(job.buffer), job.range.bytes);
   return true;
 }
@@ -235,6 +324,7 @@ void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<c
         continue;
       }
       const auto job = std::make_shared<Job>(settings_, file, range, nullptr);
+      job->keep = keeps(*file, range);
       expected_.push_back(job);
       announced_.emplace(key, job);
       job->announced = 1;
@@ -316,8 +406,7 @@ void Fetcher::work() noexcept {
 int Fetcher::until_next_pause_ends(Clock::time_point now) const noexcept {
   using std::chrono::milliseconds;
   milliseconds left(1000);
-  for (const JobPointer& job : pausing_)
-    left = std::min(left, std::chrono::ceil<milliseconds>(job->transfer.not_before() - now));
+  for (const JobPointer& job : pausing_) left = std::min(left, std::chrono::ceil<milliseconds>(job->not_before - now));
   return static_cast<int>(std::max(left, milliseconds(0)).count());
 }
 
@@ -331,8 +420,7 @@ void Fetcher::begin_requests(std::unique_lock<std::mutex>& lock, Clock::time_poi
 
 // Takes the job that begins next. Returns null if there is none, or if there is no memory for it.
 Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
-  const auto rested =
-      std::ranges::find_if(pausing_, [&](const JobPointer& job) { return job->transfer.not_before() <= now; });
+  const auto rested = std::ranges::find_if(pausing_, [&](const JobPointer& job) { return job->not_before <= now; });
   if (rested != pausing_.end()) {
     JobPointer job = std::move(*rested);
     pausing_.erase(rested);
@@ -351,7 +439,7 @@ Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
         if (!waits) throw;
         queue.pop_front();
         job->out_of_memory = true;
-        end(*job);
+        end(job);
         continue;
       }
       job->transfer.set_destination(job->buffer.get());
@@ -362,16 +450,22 @@ Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
   return nullptr;
 }
 
-// Begins a request. Without the lock while it is prepared, because that calls code of the user.
+// Begins a request, if the cache does not have the range. Without the lock while the disk is asked, and while the
+// request is prepared, because that calls code of the user.
 void Fetcher::begin(std::unique_lock<std::mutex>& lock, const JobPointer& job) {
   job->state = Job::State::running;
   lock.unlock();
-  Handle handle = prepare(*job);
+  const DiskCache::Outcome outcome = look_in_cache(*job);
+  Handle handle = outcome == DiskCache::Outcome::claimed ? prepare(*job) : nullptr;
   lock.lock();
+  if (outcome == DiskCache::Outcome::kept) {
+    job->kept = true;
+    return end(job);
+  }
+  if (outcome == DiskCache::Outcome::busy) return pause(job, Clock::now() + time_for_others);
   bool begun = false;
   try {
     if (handle != nullptr) {
-      pausing_.reserve(pausing_.size() + running_.size() + 1);  // so that `finish` needs no memory
       begun = running_.emplace(handle.get(), job).second;
     }
   } catch (...) {
@@ -382,10 +476,37 @@ void Fetcher::begin(std::unique_lock<std::mutex>& lock, const JobPointer& job) {
     job->out_of_memory = true;
     begun = false;
   }
-  if (!begun) return end(*job);
+  if (!begun) return end(job);
   static_cast<void>(handle.release());
   ++counts_.requests;
   counts_.most_connections = std::max<std::uint64_t>(counts_.most_connections, running_.size());
+}
+
+// Looks for the range of a job that begins. Returns `claimed` if it is to be fetched, with or without a claim.
+DiskCache::Outcome Fetcher::look_in_cache(Job& job) const noexcept {
+  using Outcome = DiskCache::Outcome;
+  if (!job.keep || job.claim != nullptr) return Outcome::claimed;
+  const Outcome outcome = cache_->claim(job.transfer.facts()->key, job.range, job.claim);
+  if (outcome == Outcome::kept) return outcome;
+  if (outcome == Outcome::busy) {
+    const Clock::time_point now = Clock::now();
+    if (job.others_began == Clock::time_point()) job.others_began = now;
+    if (now - job.others_began < settings_.options.stalled) return outcome;
+  }
+  job.keep = job.claim != nullptr;
+  return Outcome::claimed;
+}
+
+void Fetcher::pause(const JobPointer& job, Clock::time_point until) noexcept {
+  if (job->unused()) return end(job);
+  job->state = Job::State::pausing;
+  job->not_before = until;
+  try {
+    pausing_.push_back(job);
+  } catch (...) {
+    job->out_of_memory = true;
+    end(job);
+  }
 }
 
 // Returns null if the request can't be made. The job then says why.
@@ -443,15 +564,17 @@ void Fetcher::finish(CURL* handle, CURLcode result) noexcept {
   curl_multi_remove_handle(multi_, handle);
   Handle kept(handle);
   if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(kept));
-  if (next == Transfer::Next::ended || job->out_of_memory || job->unused()) return end(*job);
+  if (next == Transfer::Next::ended || job->out_of_memory) return end(job);
   counts_.retries += next == Transfer::Next::pause ? 1 : 0;
-  job->state = Job::State::pausing;
-  pausing_.push_back(job);
+  pause(job, job->transfer.not_before());
 }
 
 // Ends the job, and wakes the threads that wait for it.
-void Fetcher::end(Job& job) noexcept {
+void Fetcher::end(const JobPointer& pointer) noexcept {
+  Job& job = *pointer;
   job.state = Job::State::ended;
+  job.fetched = !job.failed() && !job.kept && !job.unused();
+  if (job.fetched && job.buffer != nullptr && job.claim != nullptr) keep_later(pointer);
   counts_.bytes += job.transfer.bytes();
   free_if_unused(job);
   for (const WakeUp* waiting = job.waiting; waiting != nullptr;) {
@@ -460,6 +583,40 @@ void Fetcher::end(Job& job) noexcept {
     waiting = next;
   }
   job.waiting = nullptr;
+}
+
+// Hands a range that has arrived to the thread that writes the cache.
+void Fetcher::keep_later(const JobPointer& job) noexcept {
+  try {
+    keeping_.push_back(job);
+    ++job->readers;
+    keeper_wake_up_.wake();
+  } catch (...) {  // no memory: it is not kept
+    job->claim.reset();
+  }
+}
+
+void Fetcher::keep_ranges() noexcept {
+  std::unique_lock lock(mutex_);
+  while (!keeping_.empty() || !keeper_stops_) {
+    if (keeping_.empty()) {
+      lock.unlock();
+      keeper_wake_up_.wait();
+      keeper_wake_up_.clear();
+      lock.lock();
+      continue;
+    }
+    const JobPointer job = std::move(keeping_.front());
+    keeping_.pop_front();
+    std::unique_ptr<CacheClaim> claim = std::move(job->claim);
+    lock.unlock();
+    const int code = cache_->keep(*claim, {job->buffer.get(), static_cast<std::size_t>(job->range.bytes)});
+    claim.reset();
+    lock.lock();
+    count_kept(*job, code);
+    --job->readers;
+    if (free_if_unused(*job) && !expected_.empty()) curl_multi_wakeup(multi_);
+  }
 }
 
 // Breaks off requests whose jobs have no reader and no announcement.
@@ -471,12 +628,12 @@ void Fetcher::drop_withdrawn() noexcept {
     }
     curl_multi_remove_handle(multi_, at->first);
     curl_easy_cleanup(at->first);
-    end(*at->second);
+    end(at->second);
     at = running_.erase(at);
   }
   std::erase_if(pausing_, [this](const JobPointer& job) {
     if (!job->unused()) return false;
-    end(*job);
+    end(job);
     return true;
   });
 }

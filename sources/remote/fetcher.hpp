@@ -18,6 +18,7 @@
 #include <penstock/sources/remote.hpp>
 
 #include "buffer_pool.hpp"
+#include "cache/disk_cache.hpp"
 #include "transfer.hpp"
 #include "wake_up.hpp"
 
@@ -44,6 +45,8 @@ class Fetcher {
   /// Withdraws all announcements of a file.
   void withdraw_all(const FileFacts& file) noexcept;
   RemoteCounts counts() const;
+  /// Returns null without a cache.
+  DiskCache* cache() const noexcept { return cache_.get(); }
 
  private:
   using Key = std::tuple<const FileFacts*, std::uint64_t, std::uint64_t>;
@@ -55,6 +58,10 @@ class Fetcher {
   using Handle = std::unique_ptr<CURL, FreeHandle>;
 
   void require_own_process() const;
+  bool keeps(const FileFacts& file, ByteRange range) const noexcept;
+  bool read_kept(const FileFacts& file, ByteRange range, std::span<std::byte> out) noexcept;
+  bool fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, std::span<std::byte> out, bool keep);
+  void count_kept(Job& job, int code) noexcept;
   void wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wake_up) noexcept;
   static std::shared_ptr<const FileFacts> facts_of(const Job& job);
   JobPointer take_announced(const Key& key) noexcept;
@@ -66,15 +73,20 @@ class Fetcher {
   void begin_requests(std::unique_lock<std::mutex>& lock, Clock::time_point now);
   JobPointer next_job(Clock::time_point now);
   void begin(std::unique_lock<std::mutex>& lock, const JobPointer& job);
+  DiskCache::Outcome look_in_cache(Job& job) const noexcept;
+  void pause(const JobPointer& job, Clock::time_point until) noexcept;
   Handle prepare(Job& job) noexcept;
   Handle take_handle();
   void finish(CURL* handle, CURLcode result) noexcept;
-  void end(Job& job) noexcept;
+  void end(const JobPointer& job) noexcept;
+  void keep_later(const JobPointer& job) noexcept;
+  void keep_ranges() noexcept;
   void drop_withdrawn() noexcept;
   int until_next_pause_ends(Clock::time_point now) const noexcept;
 
   const Settings settings_;
   const int process_;
+  std::unique_ptr<DiskCache> cache_;
   CURLM* const multi_;
   mutable std::mutex mutex_;
   // Guarded by the mutex:
@@ -82,12 +94,14 @@ class Fetcher {
   std::deque<JobPointer> wanted_, expected_;  // waiting jobs: with a reader; only announced
   std::vector<JobPointer> pausing_;
   std::map<CURL*, JobPointer> running_;
+  std::deque<JobPointer> keeping_;  // fetched jobs that the cache is to keep
   BufferPool buffers_;
   RemoteCounts counts_;
-  bool stops_ = false, some_withdrawn_ = false;
+  bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;
 
   std::vector<Handle> spare_;  // used by the thread alone
-  std::thread thread_;
+  WakeUp keeper_wake_up_;
+  std::thread thread_, keeper_;  // one transfers, the other writes the cache
 };
 
 }  // namespace penstock::remote

@@ -206,8 +206,10 @@ bool Transfer::accepts_range() {
 }
 
 void Transfer::learn(std::uint64_t size) {
+  const std::string &etag = request_.answer.etag, &changed = request_.answer.last_modified;
   file_ = std::make_shared<const FileFacts>(
-      FileFacts{file_->address, size, request_.answer.etag, request_.answer.last_modified});
+      FileFacts{file_->address, size, etag, changed,
+                cache_key(file_->address.without_user(), etag.empty() ? changed : etag, size)});
   learned_ = true;
 }
 

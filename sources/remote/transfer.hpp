@@ -16,6 +16,7 @@
 #include <penstock/sources/remote.hpp>
 
 #include "answer.hpp"
+#include "cache/cache_key.hpp"
 #include "web_address.hpp"
 
 namespace penstock::remote {
@@ -28,6 +29,9 @@ struct FileFacts {
   std::uint64_t size = 0;
   // The version, as the server sent it; empty if it sent none.
   std::string etag = {}, last_modified = {};
+  CacheKey key = {};
+  /// Whether a change would show, so that ranges can be kept.
+  bool has_version() const noexcept { return !etag.empty() || !last_modified.empty(); }
 };
 
 /// Options, and what follows from them.

@@ -12,8 +12,8 @@
 
 namespace penstock::remote {
 
-/// Wakes one waiting thread, once. The thread waits for a descriptor, so that the report of a loader shows a wait for
-/// the network, and not for a lock.
+/// Wakes one waiting thread, once until `clear`. The thread waits for a descriptor, so that the report of a loader
+/// shows a wait for the network, and not for a lock.
 class WakeUp {
  public:
   /// @throws Error(io) if the process has too many open files.
@@ -34,6 +34,12 @@ class WakeUp {
     pollfd of{descriptor_, POLLIN, 0};
     while (::poll(&of, 1, -1) < 1) {
     }
+  }
+
+  /// Makes the object ready for another wait. For the thread that waits.
+  void clear() const noexcept {
+    std::uint64_t wakes = 0;
+    static_cast<void>(!::read(descriptor_, &wakes, sizeof wakes));
   }
 
   WakeUp* next = nullptr;  ///< the next element in a list of threads that wait for one job

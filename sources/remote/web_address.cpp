@@ -50,9 +50,10 @@ WebAddress::WebAddress(const std::string& url) {
   origin_ = scheme + "://" + part(parsed.get(), CURLUPART_HOST) + ":" +
             part(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   encrypted_ = scheme == "https";
-  for (const CURLUPart secret : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY})
-    curl_url_set(parsed.get(), secret, nullptr, 0);
-  shown_ = printable(part(parsed.get(), CURLUPART_URL));
+  for (const CURLUPart secret : {CURLUPART_USER, CURLUPART_PASSWORD}) curl_url_set(parsed.get(), secret, nullptr, 0);
+  without_user_ = part(parsed.get(), CURLUPART_URL);
+  curl_url_set(parsed.get(), CURLUPART_QUERY, nullptr, 0);
+  shown_ = without_controls(part(parsed.get(), CURLUPART_URL));
 }
 
 std::string WebAddress::base_name() const { return shown_.substr(shown_.rfind('/') + 1); }

@@ -18,12 +18,14 @@ class WebAddress {
   const std::string& shown() const noexcept { return shown_; }
   /// Scheme, host and port: who gets what is secret.
   const std::string& origin() const noexcept { return origin_; }
+  /// The URL without user and password.
+  const std::string& without_user() const noexcept { return without_user_; }
   bool encrypted() const noexcept { return encrypted_; }
   /// The last part of the path.
   std::string base_name() const;
 
  private:
-  std::string url_, shown_, origin_;
+  std::string url_, shown_, origin_, without_user_;
   bool encrypted_ = false;
 };
 

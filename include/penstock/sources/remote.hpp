@@ -30,6 +30,12 @@ struct Remote {
   unsigned connections = 16;
   /// Bytes of the ranges in which sources read files. Each range is one request.
   std::size_t range_bytes = std::size_t{8} << 20;
+  // What is kept on a disk.
+  /// The folder of the cache, for files that were read from servers. Processes of a machine may share it. It needs the
+  /// same `range_bytes` in all of them. Default (empty): "$XDG_CACHE_HOME/penstock", or "$HOME/.cache/penstock".
+  std::string cache = {};
+  /// The most bytes that the files of the cache have together. 0: nothing is kept, and each epoch fetches all ranges.
+  std::uint64_t cache_bytes = std::uint64_t{32} << 30;
   // When a transfer fails.
   /// How often a range is requested again after a failure that may pass: a broken or stalled connection, or an answer
   /// with status 408, 429, 500, 502, 503 or 504. A repeated request goes on at the first missing byte.
@@ -58,6 +64,11 @@ struct RemoteCounts {
   std::uint64_t waited_reads = 0;      ///< those of them that were not there yet
   double waited_s = 0;                 ///< seconds that reads waited, of all threads together
   std::uint64_t most_connections = 0;  ///< the most requests at the same time
+  std::uint64_t cached_reads = 0;      ///< ranges that were read from the cache; also counted in `reads`
+  std::uint64_t cached_bytes = 0;      ///< their bytes
+  std::uint64_t kept = 0;              ///< ranges that were added to the cache
+  std::uint64_t not_kept = 0;          ///< ranges that were fetched and could not be added
+  std::string why_not_kept = {};       ///< why the last one of these was not added
 };
 
 /// Reads files from servers over a number of connections that they share. Its files keep it alive. Any thread may use
@@ -72,12 +83,21 @@ struct RemoteCounts {
 /// The version of a file is its ETag, or else its time of change (Last-Modified). If a server sends neither, only the
 /// size shows a change.
 ///
+/// Ranges are kept in a cache on a disk, from the version of the file that they are from. Only whole ranges of
+/// `range_bytes` are kept, of files for which the server sends an ETag or a Last-Modified. If the cache is full, ranges
+/// of files that no living process has open make room, oldest use first. If there are none, further ranges are not
+/// kept. So of a data set that is larger than the cache, one part stays, and the other is fetched in each epoch. If
+/// several processes need a range, one fetches it, and the others wait for it. A cache on a full or broken disk only
+/// costs time. It survives the end of a process at any moment: each range has a hash, and a damaged one is fetched
+/// again.
+///
 /// Requests follow up to 5 redirections, but never from HTTPS to HTTP. `token` and `headers` are sent only to the
 /// scheme, host and port of the URL that was opened. Proxies come from the environment (`https_proxy`, `no_proxy`).
 /// A URL's query, user and password are in no error and no log.
 class PENSTOCK_API RemoteClient {
  public:
-  /// Begins the thread. @throws Error(invalid_argument) for options that can't work.
+  /// Begins the thread, and makes the cache's folder. @throws Error(invalid_argument) for options that can't work;
+  /// Error(io | not_found) if the folder can't be made.
   explicit RemoteClient(Remote options = {});
 
   /// Opens files: asks the server for the size and version of each, over all connections. Reading them later throws if

@@ -10,7 +10,7 @@
 namespace ps = penstock;
 
 int main() {
-  const ps::RemoteClient client({.retries = 1, .first_pause = std::chrono::milliseconds(1)});
+  const ps::RemoteClient client({.cache_bytes = 0, .retries = 1, .first_pause = std::chrono::milliseconds(1)});
   try {
     (void)client.open("http://127.0.0.1:1/train-000000.tar");
   } catch (const ps::Error& error) {

@@ -44,6 +44,7 @@ std::string content(std::size_t bytes, std::uint64_t seed) {
 Remote quick() {
   Remote remote;
   remote.range_bytes = range;
+  remote.cache_bytes = 0;
   remote.connections = 4;
   remote.retries = 4;
   remote.first_pause = 5ms;

@@ -61,6 +61,7 @@ struct Shards {
 std::shared_ptr<const RemoteClient> quick_client() {
   Remote remote;
   remote.range_bytes = 64 << 10;
+  remote.cache_bytes = 0;
   remote.connections = 4;
   remote.retries = 60;
   remote.first_pause = 2ms;
