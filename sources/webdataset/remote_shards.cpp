@@ -12,6 +12,8 @@
 #include <penstock/error.hpp>
 
 #include "errors.hpp"
+#include "index_file.hpp"
+#include "member_name.hpp"
 #include "shard_paths.hpp"
 
 #ifdef PENSTOCK_WEBDATASET_REMOTE
@@ -27,7 +29,8 @@ constexpr std::uint64_t blocks_announced = 64;
 constexpr std::uint64_t ranges_ahead = 4;
 }  // namespace
 
-RemoteShards::RemoteShards(Files files) : files_(std::move(files)) {
+RemoteShards::RemoteShards(Files files, Files index_files)
+    : files_(std::move(files)), index_files_(std::move(index_files)) {
   constexpr std::size_t usual = std::size_t{8} << 20;
   for (const auto& file : files_) range_bytes_ = std::max(range_bytes_, file->range_bytes());
   if (range_bytes_ == 0) range_bytes_ = usual;
@@ -40,15 +43,18 @@ RemoteShards::Place RemoteShards::place_of(std::uint64_t block) const noexcept {
   return {shard, {offset, std::min<std::uint64_t>(range_bytes_, files_[shard]->size() - offset)}};
 }
 
-void RemoteShards::blocks_of(std::size_t shard, std::span<const Entry> members, std::vector<std::uint64_t>& ids) const {
-  const std::size_t before = ids.size();
-  for (const Entry& member : members) {
-    if (!member.readable() || member.size == 0) continue;
-    const std::uint64_t last = first_[shard] + (member.offset + member.size - 1) / range_bytes_;
-    for (std::uint64_t block = first_[shard] + member.offset / range_bytes_; block <= last; ++block)
-      if (std::find(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end(), block) == ids.end())
-        ids.push_back(block);
-  }
+void RemoteShards::blocks_of(std::size_t shard, const ShardIndex& index, std::uint64_t sample,
+                             std::vector<std::uint64_t>& ids) const {
+  const auto before = static_cast<std::ptrdiff_t>(ids.size());
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
+    const std::uint64_t last = first_[shard] + (end - 1) / range_bytes_;
+    for (std::uint64_t block = first_[shard] + begin / range_bytes_; block <= last; ++block)
+      if (std::find(ids.begin() + before, ids.end(), block) == ids.end()) ids.push_back(block);
+  };
+  for (const Entry& member : index.entries.of(sample))
+    if (member.readable()) add(index.lead_begin(member.offset), member.offset + member.size);
+  if (index.is_claimed() && sample + 1 == index.samples()) add(index.end, index.bytes);
 }
 
 void RemoteShards::load(std::uint64_t block, std::span<std::byte> bytes) const {
@@ -119,6 +125,34 @@ bool names_url(const std::string& path) noexcept {
   });
 }
 
+std::optional<std::string> index_url(const std::string& shard) {
+  const std::size_t end = std::min(shard.find_first_of("?#"), shard.size());
+  if (end < shard_extension.size()) return std::nullopt;
+  const std::size_t at = end - shard_extension.size();
+  if (lower_case(std::string_view(shard).substr(at, end - at)) != shard_extension) return std::nullopt;
+  return shard.substr(0, at) + std::string(index_extension) + shard.substr(end);
+}
+
+#ifdef PENSTOCK_WEBDATASET_REMOTE
+namespace {
+
+RemoteShards::Files find_index_files(const RemoteClient& client, const std::vector<std::string>& shards) {
+  std::vector<std::string> urls;
+  std::vector<std::size_t> of;  // the shard of each URL
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    std::optional<std::string> url = index_url(shards[shard]);
+    if (!url) continue;
+    urls.push_back(std::move(*url));
+    of.push_back(shard);
+  }
+  RemoteShards::Files found = client.find(urls), files(shards.size());
+  for (std::size_t i = 0; i < found.size(); ++i) files[of[i]] = std::move(found[i]);
+  return files;
+}
+
+}  // namespace
+#endif
+
 std::unique_ptr<RemoteShards> open_urls(WebDataset& options) {
 #ifdef PENSTOCK_WEBDATASET_REMOTE
   std::vector<std::string> urls;
@@ -137,7 +171,9 @@ std::unique_ptr<RemoteShards> open_urls(WebDataset& options) {
   const std::shared_ptr<const RemoteClient> client =
       options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
   options.path = shown_url(options.path);
-  return std::make_unique<RemoteShards>(client->open(urls));
+  RemoteShards::Files files = client->open(urls), index_files;
+  if (options.use_index) index_files = find_index_files(*client, urls);
+  return std::make_unique<RemoteShards>(std::move(files), std::move(index_files));
 #else
   static_cast<void>(options);
   throw Error(Errc::unsupported,
