@@ -108,8 +108,7 @@ class PENSTOCK_API RemoteClient {
   /// Opens one file.
   std::shared_ptr<const ByteSource> open(const std::string& url) const;
   /// Opens files of which some may be missing: those are null. A file is missing if the server answers with status 404
-  /// or 410; or with 403, because servers that list no files say this of missing ones. @throws like `open` for all
-  /// else.
+  /// or 410. Status 403 says the same, because servers that list no files answer so. @throws like `open` for all else.
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;

@@ -100,7 +100,7 @@ class PENSTOCK_API WebDatasetReader {
   ~WebDatasetReader();
   /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
   /// @throws Error(corrupt) if the sample lacks a field, has a field twice, or a member does not have the form of its
-  /// kind, or the shard is not as its index file says.
+  /// kind. Also if the shard is not as its index file says.
   /// @throws Error(unsupported) if
   /// - a member is a link, a device or sparse, or its type is unknown;
   /// - a member's name is an absolute path, leads out of its folder, or has control characters;
@@ -128,10 +128,10 @@ class PENSTOCK_API WebDatasetReader {
 /// sample. Shards should not change while they are open. If a shard is cut short while it is open, reading it ends the
 /// process by SIGBUS. With `FileAccess::read`, reading throws instead.
 ///
-/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. The members of a shard
-/// with an index file are found in it (`WebDataset::use_index`). Opening transfers any other shard once, because only
-/// that finds its members. What an index file says is checked when it is read, and again when a member is: then the
-/// blocks before the member are compared with it. Files with the names of classes are not looked for on servers.
+/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. The members of a
+/// shard with an index file are found in it (`WebDataset::use_index`). Opening transfers any other shard once, because
+/// only that finds its members. What an index file says is checked when it is read, and again when a member is: then
+/// the blocks before the member are compared with it. Files with the names of classes are not looked for on servers.
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
@@ -143,8 +143,8 @@ class PENSTOCK_API WebDatasetSource {
   /// - no fields are given, and none can be found;
   /// - the given fields can't work;
   /// - WebDatasetSink has not finished the store.
-  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset. Also if an index
-  /// file can't be right. Then the error names the index file and the line.
+  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset. Also if an
+  /// index file can't be right. Then the error names the index file and the line.
   /// @throws Error(unsupported) if
   /// - a shard is compressed;
   /// - there are members after the end of the archive;
