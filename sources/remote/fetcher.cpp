@@ -166,7 +166,7 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
   }
   if (cache_ != nullptr)
     for (const auto& file : facts)
-      if (file->has_version()) cache_->use(file->key);
+      if (file != nullptr && file->has_version()) cache_->use(file->key);
   return facts;
 }
 

@@ -27,6 +27,8 @@ std::string RemoteFlags::first_given() const {
          : header_env  ? "--header-env"
          : connections ? "--connections"
          : retries     ? "--retries"
+         : cache       ? "--cache"
+         : cache_bytes ? "--cache-bytes"
                        : "";
 }
 
@@ -50,6 +52,12 @@ void add_remote_options(CLI::App& command, RemoteFlags& flags) {
                   "How often a request that failed is repeated; default: 10, about a minute")
       ->check(CLI::Range(0, 1000))
       ->group(group);
+  command.add_option("--cache", flags.cache, "Keep what was read in this folder; default: ~/.cache/penstock")
+      ->type_name("FOLDER")
+      ->group(group);
+  command.add_option("--cache-bytes", flags.cache_bytes, "The most bytes of the cache; default: 32G; 0: no cache")
+      ->type_name("SIZE")
+      ->group(group);
 }
 
 std::shared_ptr<const RemoteClient> client_of(const RemoteFlags* flags) {
@@ -65,6 +73,8 @@ std::shared_ptr<const RemoteClient> client_of(const RemoteFlags* flags) {
     }
     options.connections = flags->connections.value_or(options.connections);
     options.retries = flags->retries.value_or(options.retries);
+    options.cache = flags->cache.value_or(options.cache);
+    if (flags->cache_bytes) options.cache_bytes = *flags->cache_bytes == "0" ? 0 : parse_bytes(*flags->cache_bytes);
   }
   return std::make_shared<const RemoteClient>(std::move(options));
 }
