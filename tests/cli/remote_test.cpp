@@ -27,7 +27,7 @@ constexpr const char* pattern = "train-{000000..000002}.tar";
 // Three shards of 50 pictures. Names of classes are looked for only beside local shards, so there are none.
 struct Shards {
   Shards() {
-    ::setenv("XDG_CACHE_HOME", (cache / "home").c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
     write_images(images, 3, 50);
     REQUIRE(tool({"convert", images / "images", "--out", folder / "train.tar", "--shard-samples", "20"}).status == 0);
     fs::remove(folder.path() / "train-classes.txt");
@@ -108,7 +108,7 @@ TEST_CASE("verify names the bad records of shards on a server, and transfers eac
   const ToolResult local = tool({"verify", shards.here(), "--json"});
   REQUIRE(local.status == 3);
   shards.server.plan(ServerJson::array());
-  const ToolResult far = tool({"verify", shards.there(), "--json"});
+  const ToolResult far = tool({"verify", shards.there(), "--json", "--cache-bytes", "0"});
   CHECK(far.status == 3);
   CHECK(far.json()["bad"].size() == local.json()["bad"].size());
   CHECK(far.json()["bad"][0]["key"] == local.json()["bad"][0]["key"]);
@@ -139,6 +139,7 @@ TEST_CASE("a conversion from a server is continued by another URL of the same da
   CHECK(one_line(changed.err));
   CHECK(changed.err.find("state of the data") != std::string::npos);
   CHECK(file_with("secret", shards.out.path()).empty());
+  CHECK(file_with("secret", shards.cache.path()).empty());
 }
 
 TEST_CASE("no secret of a URL is in a message, a result or a file") {
@@ -183,6 +184,7 @@ TEST_CASE("no secret of a URL is in a message, a result or a file") {
       CHECK(!has_secret(result));
       if (!works) CHECK(one_line(result.err));
       CHECK(file_with("secret", out).empty());
+      CHECK(file_with("secret", shards.cache.path()).empty());
     }
     if (works) {
       const ToolResult page = tool({"report", file("bench.json"), "--html", file("bench.html")});
@@ -217,6 +219,9 @@ TEST_CASE("what is wrong with a command line is said without secrets of its URLs
                                              {"inspect", url, "--header-env", "secret"},
                                              {"inspect", url, "--connections", "0"},
                                              {"inspect", here, "--connections", "3"},
+                                             {"inspect", here, "--cache-bytes", "0"},
+                                             {"inspect", url, "--cache", url},
+                                             {"inspect", url, "--cache-bytes", url},
                                              {"verify", url, "--cold"},
                                              {"verify", here, "--token-env", "PENSTOCK_TEST_LINE"},
                                              {"verify", url, "--field", url},
@@ -251,6 +256,27 @@ TEST_CASE("what is wrong with a command line is said without secrets of its URLs
   CHECK(!has_secret(lines));
   CHECK(fs::is_empty(shards.out.path()));
   CHECK(!fs::exists("http:"));
+}
+
+TEST_CASE("shards on a server are kept in the folder that --cache names, unless --cache-bytes is 0") {
+  const Shards shards;
+  const std::string folder = shards.out / "cache";
+  const auto transferred = [&](const std::vector<std::string>& more) {
+    shards.server.plan(ServerJson::array());
+    std::vector<std::string> arguments{"inspect", shards.there()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    CHECK(tool(arguments).status == 0);
+    return shards.server.bytes();
+  };
+  CHECK(transferred({"--cache-bytes", "0", "--cache", folder}) > 50'000);
+  CHECK(!fs::exists(folder));
+  CHECK(fs::is_empty(shards.cache.path()));
+  CHECK(transferred({"--cache", folder}) > 50'000);
+  CHECK(fs::exists(folder));
+  CHECK(transferred({"--cache", folder, "--cache-bytes", "1GiB"}) <= 3);  // a byte of each shard, to ask for its size
+  CHECK(fs::is_empty(shards.cache.path()));
+  CHECK(transferred({}) > 50'000);
+  CHECK(transferred({}) <= 3);
 }
 
 TEST_CASE("the token and headers of the environment reach the server, and nothing else") {

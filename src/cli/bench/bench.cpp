@@ -69,7 +69,7 @@ void check_options(const BenchOptions& options) {
   refuse(options.stalls && options.consumer_ms <= 0, "--stalls: say how long a batch takes: --consumer-ms N");
   refuse(options.stalls && !options.stub.empty(), "--stalls and --stub: stalls stub the source by themselves");
   refuse(options.cold && options.store.is_url(),
-         "--cold: it is for stores on this machine; shards on a server are transferred in each run anyway");
+         "--cold: it is for stores on this machine; with --cache-bytes 0 each run reads a server's shards from there");
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
   refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");

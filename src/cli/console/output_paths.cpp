@@ -24,10 +24,10 @@ struct Option {
   Kind kind;
 };
 // For --out and --png, a file or a folder may be right. The command itself checks this.
-constexpr std::array options{Option{"--out", Kind::either},     Option{"--json", Kind::file},
-                             Option{"--html", Kind::file},      Option{"--png", Kind::either},
-                             Option{"--report", Kind::folder},  Option{"--coords", Kind::folder},
-                             Option{"--pictures", Kind::folder}};
+constexpr std::array options{Option{"--out", Kind::either},      Option{"--json", Kind::file},
+                             Option{"--html", Kind::file},       Option{"--png", Kind::either},
+                             Option{"--report", Kind::folder},   Option{"--coords", Kind::folder},
+                             Option{"--pictures", Kind::folder}, Option{"--cache", Kind::folder}};
 
 fs::path whole(const std::string& path) {
   std::error_code failed;

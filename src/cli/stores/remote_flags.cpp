@@ -23,13 +23,12 @@ std::string variable(const std::string& name, const char* option) {
 }  // namespace
 
 std::string RemoteFlags::first_given() const {
-  return token_env     ? "--token-env"
-         : header_env  ? "--header-env"
-         : connections ? "--connections"
-         : retries     ? "--retries"
-         : cache       ? "--cache"
-         : cache_bytes ? "--cache-bytes"
-                       : "";
+  if (token_env) return "--token-env";
+  if (header_env) return "--header-env";
+  if (connections) return "--connections";
+  if (retries) return "--retries";
+  if (cache) return "--cache";
+  return cache_bytes ? "--cache-bytes" : "";
 }
 
 void add_remote_options(CLI::App& command, RemoteFlags& flags) {
@@ -52,11 +51,15 @@ void add_remote_options(CLI::App& command, RemoteFlags& flags) {
                   "How often a request that failed is repeated; default: 10, about a minute")
       ->check(CLI::Range(0, 1000))
       ->group(group);
-  command.add_option("--cache", flags.cache, "Keep what was read in this folder; default: ~/.cache/penstock")
+  command
+      .add_option("--cache", flags.cache,
+                  "The folder in which shards are kept for later runs; default: ~/.cache/penstock, or\n"
+                  "$XDG_CACHE_HOME/penstock")
       ->type_name("FOLDER")
       ->group(group);
-  command.add_option("--cache-bytes", flags.cache_bytes, "The most bytes of the cache; default: 32G; 0: no cache")
-      ->type_name("SIZE")
+  command
+      .add_option("--cache-bytes", flags.cache_bytes, "The most bytes in that folder; 0 = keep nothing; default: 32GiB")
+      ->type_name("BYTES")
       ->group(group);
 }
 
@@ -74,7 +77,7 @@ std::shared_ptr<const RemoteClient> client_of(const RemoteFlags* flags) {
     options.connections = flags->connections.value_or(options.connections);
     options.retries = flags->retries.value_or(options.retries);
     options.cache = flags->cache.value_or(options.cache);
-    if (flags->cache_bytes) options.cache_bytes = *flags->cache_bytes == "0" ? 0 : parse_bytes(*flags->cache_bytes);
+    if (flags->cache_bytes) options.cache_bytes = parse_bytes(*flags->cache_bytes);
   }
   return std::make_shared<const RemoteClient>(std::move(options));
 }

@@ -15,7 +15,7 @@ namespace penstock::cli {
 struct RemoteFlags {
   std::optional<std::string> token_env, header_env;  ///< names of environment variables
   std::optional<unsigned> connections, retries;
-  std::optional<std::string> cache, cache_bytes;
+  std::optional<std::string> cache, cache_bytes;  ///< `cache_bytes`: in the syntax of parse_bytes
 
   /// Returns an option that was given; empty if none was.
   std::string first_given() const;
