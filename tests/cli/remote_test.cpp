@@ -108,7 +108,7 @@ TEST_CASE("verify names the bad records of shards on a server, and transfers eac
   const ToolResult local = tool({"verify", shards.here(), "--json"});
   REQUIRE(local.status == 3);
   shards.server.plan(ServerJson::array());
-  const ToolResult far = tool({"verify", shards.there(), "--json", "--cache-bytes", "0"});
+  const ToolResult far = tool({"verify", shards.there(), "--json"});
   CHECK(far.status == 3);
   CHECK(far.json()["bad"].size() == local.json()["bad"].size());
   CHECK(far.json()["bad"][0]["key"] == local.json()["bad"][0]["key"]);
@@ -116,7 +116,8 @@ TEST_CASE("verify names the bad records of shards on a server, and transfers eac
   std::uint64_t bytes = 0;
   for (const char* shard : {"train-000000.tar", "train-000001.tar", "train-000002.tar"})
     bytes += fs::file_size(shards.folder.path() / shard);
-  CHECK(shards.server.bytes() == bytes + 3);  // a byte to ask for each size
+  // A byte to ask for each size, and the texts that say that there are no index files.
+  CHECK(shards.server.bytes() < bytes + 200);
   const ToolResult without_cache = tool({"verify", shards.there(), "--json", "--cache-bytes", "0"});
   CHECK(without(without_cache.json(), {"seconds"}) == without(far.json(), {"seconds"}));
   CHECK(shards.server.bytes() > 2 * bytes);
@@ -273,10 +274,10 @@ TEST_CASE("shards on a server are kept in the folder that --cache names, unless 
   CHECK(fs::is_empty(shards.cache.path()));
   CHECK(transferred({"--cache", folder}) > 50'000);
   CHECK(fs::exists(folder));
-  CHECK(transferred({"--cache", folder, "--cache-bytes", "1GiB"}) <= 3);  // a byte of each shard, to ask for its size
+  CHECK(transferred({"--cache", folder, "--cache-bytes", "1GiB"}) < 200);  // to ask for sizes and index files
   CHECK(fs::is_empty(shards.cache.path()));
   CHECK(transferred({}) > 50'000);
-  CHECK(transferred({}) <= 3);
+  CHECK(transferred({}) < 200);
 }
 
 TEST_CASE("the token and headers of the environment reach the server, and nothing else") {
