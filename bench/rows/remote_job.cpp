@@ -35,7 +35,11 @@ std::filesystem::path shard_name(std::size_t number) { return fmt::format("shard
 
 }  // namespace
 
-Remote client_options() { return {}; }
+Remote client_options() {
+  Remote options;
+  options.cache_bytes = 0;
+  return options;
+}
 
 RemoteJob::RemoteJob(const Settings& settings, std::size_t record_bytes)
     : store_(labelled_shards(settings, record_bytes)),

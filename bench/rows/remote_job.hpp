@@ -18,7 +18,7 @@
 
 namespace penstock::bench {
 
-// The options of all clients of these rows.
+// The options of all clients of these rows: the defaults, without a cache.
 Remote client_options();
 
 class RemoteJob {

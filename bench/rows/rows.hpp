@@ -60,6 +60,7 @@ Row remote_cold_4k_blocks(const RowSpec& spec, const Settings& settings);
 Row remote_cold_1k(const RowSpec& spec, const Settings& settings);
 Row remote_cold_1k_blocks(const RowSpec& spec, const Settings& settings);
 Row remote_cpu_110k(const RowSpec& spec, const Settings& settings);
+Row remote_warm(const RowSpec& spec, const Settings& settings);
 Row remote_memory(const RowSpec& spec, const Settings& settings);
 Row csv_vs_from_chars(const RowSpec& spec, const Settings& settings);
 Row json_lines_vs_parse(const RowSpec& spec, const Settings& settings);
