@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "member_name.hpp"
+#include "shard_paths.hpp"
 #include "tar_header.hpp"
 
 namespace penstock::webdataset {
@@ -129,7 +131,14 @@ bool IndexFileMembers::next(TarMember& member) {
   return true;
 }
 
-std::string index_text(MemberSource& members) {
+std::optional<std::string> index_path(std::string_view shard) {
+  if (shard.size() < shard_extension.size()) return std::nullopt;
+  const std::string_view stem = shard.substr(0, shard.size() - shard_extension.size());
+  if (lower_case(shard.substr(stem.size())) != shard_extension) return std::nullopt;
+  return std::string(stem) + std::string(index_extension);
+}
+
+IndexText index_text(MemberSource& members) {
   std::string lines, key;
   std::uint64_t samples = 0, end = 0;
   members.restart();
@@ -163,7 +172,7 @@ std::string index_text(MemberSource& members) {
                        " bytes follow the last member of a sample, more than an index file allows; make the shard "
                        "without other files",
                    end);
-  return std::string(version) + " " + std::to_string(samples) + "\n" + lines + "\n";
+  return {std::string(version) + " " + std::to_string(samples) + "\n" + lines + "\n", samples};
 }
 
 }  // namespace penstock::webdataset

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -60,9 +61,25 @@ class IndexFileMembers final : public MemberSource {
   std::uint64_t lines_ = 0, end_ = 0;
 };
 
+/// Returns the path of the index file beside a shard. Returns nothing if the shard's path does not end in ".tar".
+std::optional<std::string> index_path(std::string_view shard);
+
+struct IndexText {
+  std::string text;
+  std::uint64_t samples = 0;
+};
 /// Returns the index file of a shard's members. @throws Error(unsupported) if a member's name has a space or a line
 /// break, a member is sparse, or too much follows the last member; Error(invalid_argument) if there are no members;
 /// what MemberSource throws.
-std::string index_text(MemberSource& members);
+IndexText index_text(MemberSource& members);
+
+/// What `write_index_file` did.
+struct IndexWritten {
+  std::uint64_t samples = 0;
+  bool written = false;  ///< false: the file had these bytes already
+};
+/// Writes the index file of a shard on this machine. @throws what `index_text` throws; Error(invalid_argument) if there
+/// is another kind of file; Error(io).
+IndexWritten write_index_file(const std::string& shard, const std::string& file);
 
 }  // namespace penstock::webdataset

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +12,6 @@
 
 #include "errors.hpp"
 #include "index_file.hpp"
-#include "member_name.hpp"
 #include "shard_paths.hpp"
 
 #ifdef PENSTOCK_WEBDATASET_REMOTE
@@ -127,14 +125,18 @@ bool names_url(const std::string& path) noexcept {
 
 std::optional<std::string> index_url(const std::string& shard) {
   const std::size_t end = std::min(shard.find_first_of("?#"), shard.size());
-  if (end < shard_extension.size()) return std::nullopt;
-  const std::size_t at = end - shard_extension.size();
-  if (lower_case(std::string_view(shard).substr(at, end - at)) != shard_extension) return std::nullopt;
-  return shard.substr(0, at) + std::string(index_extension) + shard.substr(end);
+  std::optional<std::string> url = index_path(std::string_view(shard).substr(0, end));
+  if (url) *url += shard.substr(end);
+  return url;
 }
 
 #ifdef PENSTOCK_WEBDATASET_REMOTE
 namespace {
+
+const RemoteClient& client_of(WebDataset& options) {
+  if (options.client == nullptr) options.client = std::make_shared<const RemoteClient>();
+  return *options.client;
+}
 
 RemoteShards::Files find_index_files(const RemoteClient& client, const std::vector<std::string>& shards) {
   std::vector<std::string> urls;
@@ -151,37 +153,48 @@ RemoteShards::Files find_index_files(const RemoteClient& client, const std::vect
 }
 
 }  // namespace
-#endif
 
-std::unique_ptr<RemoteShards> open_urls(WebDataset& options) {
-#ifdef PENSTOCK_WEBDATASET_REMOTE
-  std::vector<std::string> urls;
-  try {
-    urls = expand_braces(options.path);
-  } catch (const Error& error) {
-    // The message has the whole pattern.
-    std::string cause = error.cause();
-    const std::string pattern = printable(options.path);
-    if (const std::size_t at = cause.find(pattern); at != std::string::npos)
-      cause.replace(at, pattern.size(), shown_url(options.path));
-    throw Error(error.code(), cause).with_source(source_name);
-  }
-  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
-    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
-  const std::shared_ptr<const RemoteClient> client =
-      options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
-  options.path = shown_url(options.path);
-  RemoteShards::Files files = client->open(urls), index_files;
-  if (options.use_index) index_files = find_index_files(*client, urls);
-  return std::make_unique<RemoteShards>(std::move(files), std::move(index_files));
-#else
-  static_cast<void>(options);
-  throw Error(Errc::unsupported,
-              "the path is a URL, and Penstock was built without the component `remote`; build it "
-              "with PENSTOCK_REMOTE=ON")
-      .with_source(source_name);
-#endif
+std::string url_without_secrets(const std::string& url) { return shown_url(url); }
+
+std::string read_url(WebDataset& options, std::uint64_t max_bytes) {
+  const std::shared_ptr<const ByteSource> file = client_of(options).open(options.path);
+  if (file->size() > max_bytes)
+    throw error_in(
+        file->name(), Errc::limit_exceeded,
+        "the file has " + std::to_string(file->size()) + " bytes; " + std::to_string(max_bytes) + " are read at most");
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  file->read(0, std::as_writable_bytes(std::span(text)));
+  return text;
 }
+
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options, const std::vector<std::string>& urls) {
+  const RemoteClient& client = client_of(options);
+  RemoteShards::Files files = client.open(urls), index_files;
+  if (options.use_index) index_files = find_index_files(client, urls);
+  return std::make_unique<RemoteShards>(std::move(files), std::move(index_files));
+}
+#else
+namespace {
+
+[[noreturn]] void refuse_urls() {
+  throw Error(Errc::unsupported,
+              "the path is a URL, and Penstock was built without the component `remote`; build it with "
+              "PENSTOCK_REMOTE=ON")
+      .with_source(source_name);
+}
+
+}  // namespace
+
+std::string url_without_secrets(const std::string& url) {
+  const std::string plain = url.substr(0, url.find_first_of("?#"));
+  const std::size_t host = plain.find("://"), at = plain.rfind('@');
+  return host == std::string::npos || at == std::string::npos ? plain
+                                                              : plain.substr(0, host + 3) + plain.substr(at + 1);
+}
+
+std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
+std::unique_ptr<RemoteShards> open_urls(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }
+#endif
 
 std::string plain_name(const std::string& name) {
   std::string plain;

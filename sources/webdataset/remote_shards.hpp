@@ -85,8 +85,12 @@ bool names_url(const std::string& path) noexcept;
 std::string plain_name(const std::string& name);
 /// Returns the URL of the index file beside a shard. Returns nothing if the URL's path does not end in ".tar".
 std::optional<std::string> index_url(const std::string& shard);
-/// Opens the shards that a URL with braces names, and their index files, and removes secrets from `options.path`.
-/// @throws Error(unsupported) if Penstock was built without the component `remote`.
-std::unique_ptr<RemoteShards> open_urls(WebDataset& options);
+/// Returns a URL without user, password and query.
+std::string url_without_secrets(const std::string& url);
+/// Reads a whole file on a server, the one at `options.path`. @throws Error(limit_exceeded) above `max_bytes`;
+/// Error(unsupported) if Penstock was built without the component `remote`; Error(io | not_found | invalid_argument).
+std::string read_url(WebDataset& options, std::uint64_t max_bytes);
+/// Opens the shards at these URLs, and their index files. Sets `options.client`. @throws the same.
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options, const std::vector<std::string>& urls);
 
 }  // namespace penstock::webdataset

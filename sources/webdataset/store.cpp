@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "common/shard_names.hpp"
 #include "errors.hpp"
 #include "infer_fields.hpp"
+#include "manifest.hpp"
 #include "member_finder.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
@@ -45,11 +47,14 @@ std::string_view base_name(std::string_view path) noexcept { return path.substr(
 }  // namespace
 
 Store::Store(WebDataset its_options) : options(std::move(its_options)) {
-  if (names_url(options.path)) {
-    remote = open_urls(options);
+  const bool is_url = names_url(options.path);
+  std::optional<Manifest> manifest;
+  if (names_manifest(options.path)) manifest = read_manifest(options);
+  if (is_url || (manifest && manifest->on_servers)) {
+    open_remote(manifest);
     index_remote();
   } else {
-    open_local();
+    open_local(std::move(manifest));
   }
   add_up();
   take_schema();
@@ -62,10 +67,27 @@ Store::Store(WebDataset its_options, std::unique_ptr<RemoteShards> its_shards)
   take_schema();
 }
 
-void Store::open_local() {
-  SkippedEntries others;
-  shards = list_shards(options.path, others);
-  passed_over = others.text();
+void Store::open_remote(const std::optional<Manifest>& manifest) {
+  const std::vector<std::string> urls = manifest ? manifest->shards : expand_url(options.path);
+  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
+    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
+  try {
+    remote = open_urls(options, urls);
+  } catch (Error& error) {
+    if (manifest) manifest->add_line(error);
+    throw;
+  }
+  if (names_url(options.path)) options.path = url_without_secrets(options.path);
+}
+
+void Store::open_local(std::optional<Manifest> manifest) {
+  if (manifest) {
+    shards = std::move(manifest->shards);
+  } else {
+    SkippedEntries others;
+    shards = list_shards(options.path, others);
+    passed_over = others.text();
+  }
   common::refuse_unfinished(shards, shard_extension, source_name);
   plan([this](std::size_t shard) {
     const InputFile file(shards[shard]);

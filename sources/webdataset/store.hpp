@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "common/page_advice.hpp"
 #include "field_plan.hpp"
+#include "manifest.hpp"
 #include "remote_shards.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
@@ -63,7 +65,8 @@ class Store {
   mutable common::PageAdvice advice;
 
  private:
-  void open_local();
+  void open_remote(const std::optional<Manifest>& manifest);
+  void open_local(std::optional<Manifest> manifest);
   void index_remote();
   void plan(const std::function<std::vector<WebDatasetField>(std::size_t shard)>& infer);
   void add_up();

@@ -55,7 +55,10 @@ struct WebDataset {
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
   /// - a list of stores that `penstock merge` wrote, "X.json";
   /// - a URL of HTTP or HTTPS, which may have braces: "https://host/train-{000000..000146}.tar". Needs the component
-  ///   `remote`.
+  ///   `remote`;
+  /// - a manifest, "X.txt", on this machine or at a URL: a text with a shard in each line. A line is a URL, or a path
+  ///   relative to the manifest, and may have braces. Blank lines and lines that begin with '#' are skipped. All
+  ///   shards are on this machine, or all on servers.
   ///
   /// Files from braces come in the order in which the braces list them. Files that a folder or a wildcard finds are
   /// ordered as people count: 2 comes before 10.
@@ -139,6 +142,7 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(not_found) if a shard does not exist, the folder has no shards, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
   /// - the pattern's braces are wrong, or stand for more than a million files;
+  /// - a manifest names no shards, more than a million, or some on this machine and some on servers;
   /// - a file is given twice, also by different names;
   /// - no fields are given, and none can be found;
   /// - the given fields can't work;

@@ -43,7 +43,7 @@ class TextShard final : public webdataset::ShardBytes {
 std::string index_of(const std::string& tar) {
   const TextShard shard(tar);
   webdataset::TarScan scan(shard);
-  return webdataset::index_text(scan);
+  return webdataset::index_text(scan).text;
 }
 
 std::string shard_of(std::size_t samples) {
