@@ -205,6 +205,8 @@ class PENSTOCK_API WebDatasetSource {
   std::string passed_over() const;
   /// What `passed_over` returns, as a line for `plan()`. None if `passed_over` is empty.
   std::vector<std::string> notes() const;
+  /// What the client of shards on servers fetched so far.
+  FetchCounts fetched() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard that has the sample. @throws Error(not_found) past the end.
