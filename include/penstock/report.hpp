@@ -131,6 +131,21 @@ struct SendReport {
   double call_share = 0;    ///< it did not wait: it packed rows that differ in size, or was in calls of the device
 };
 
+/// What sources fetched over networks during the run, over the connections of all their clients. Other runs that use
+/// the same client are counted, too.
+struct FetchReport {
+  double seconds = 0;                 ///< seconds over which the other members were counted: about `Report::seconds`
+  std::uint64_t bytes = 0;            ///< bytes that arrived
+  std::uint64_t reads = 0;            ///< reads, including those that found their bytes in a cache
+  std::uint64_t waited_reads = 0;     ///< reads that had to wait for bytes
+  double waited_s = 0;                ///< seconds that reads waited, of all threads together
+  std::uint64_t connections = 0;      ///< the most connections that may be in use at a time
+  double busy_connections = 0;        ///< how many were in use on average
+  double full_share = 0;              ///< share of `seconds` in which all were in use: the largest share of any client
+  double bytes_per_s = 0;             ///< bytes per second, of all connections together
+  double connection_bytes_per_s = 0;  ///< bytes per second of one connection while it was in use
+};
+
 /// One thing that `LoaderOptions::tune` tried.
 struct TuneTrial {
   /// The loader option that was tried with a different value.
@@ -168,6 +183,7 @@ enum class Bound : std::uint8_t {
   buffers,          ///< the ring had too few batches for the runners to write to
   entries,          ///< the reorder buffer had too few entries for samples that wait for older ones
   blocks,           ///< runners waited for blocks, or for memory for them
+  network,          ///< runners waited for what a source fetches over a network
   stream,           ///< runners waited for the source's stream, which only one runner can read at a time
   order,            ///< runners waited for the order to return the next records
   memory,           ///< a memory limit allowed fewer runners than wanted, and these runners were always busy
@@ -251,6 +267,9 @@ struct PENSTOCK_API Report {
   /// Number of block decodes that twice the present `max_block_bytes` would have avoided. This is an estimate, unless
   /// all blocks have the same size and every record needs all of its blocks.
   std::uint64_t block_decodes_saved = 0;
+
+  /// What sources fetched over networks; none if no source fetches.
+  std::optional<FetchReport> fetched;
 
   // -- devices and memory --
   /// How long batches took on their way to each device; empty on the host.

@@ -371,7 +371,36 @@ void Fetcher::drop(const JobPointer& job) noexcept {
 RemoteCounts Fetcher::counts() const {
   require_own_process();
   const std::lock_guard lock(mutex_);
-  return counts_;
+  RemoteCounts counts = counts_;
+  count_time(counts, Clock::now());
+  return counts;
+}
+
+FetchCounts Fetcher::fetched() const {
+  if (process_id() != process_) return {};
+  const RemoteCounts so_far = counts();
+  return {.bytes = so_far.bytes,
+          .reads = so_far.reads,
+          .waited_reads = so_far.waited_reads,
+          .waited_s = so_far.waited_s,
+          .busy_s = so_far.busy_s,
+          .full_s = so_far.full_s,
+          .connections = settings_.options.connections,
+          .counter = this};
+}
+
+// Counts the time up to now, in which the connections that are in use now were in use.
+void Fetcher::count_time(RemoteCounts& counts, Clock::time_point now) const noexcept {
+  const double seconds = std::chrono::duration<double>(now - counted_until_).count();
+  counts.busy_s += seconds * static_cast<double>(running_.size());
+  if (running_.size() == settings_.options.connections) counts.full_s += seconds;
+}
+
+// Call before `running_` changes.
+void Fetcher::connections_change() noexcept {
+  const Clock::time_point now = Clock::now();
+  count_time(counts_, now);
+  counted_until_ = now;
 }
 
 // -- the thread --
@@ -467,6 +496,7 @@ void Fetcher::begin(std::unique_lock<std::mutex>& lock, const JobPointer& job) {
   bool begun = false;
   try {
     if (handle != nullptr) {
+      connections_change();
       begun = running_.emplace(handle.get(), job).second;
     }
   } catch (...) {
@@ -555,6 +585,7 @@ Fetcher::Handle Fetcher::take_handle() {
 void Fetcher::finish(CURL* handle, CURLcode result) noexcept {
   const auto found = running_.find(handle);
   const JobPointer job = std::move(found->second);
+  connections_change();
   running_.erase(found);
   Transfer::Next next = Transfer::Next::ended;
   try {
@@ -622,6 +653,7 @@ void Fetcher::keep_ranges() noexcept {
 
 // Breaks off requests whose jobs have no reader and no announcement.
 void Fetcher::drop_withdrawn() noexcept {
+  connections_change();
   for (auto at = running_.begin(); at != running_.end();) {
     if (!at->second->unused()) {
       ++at;

@@ -46,6 +46,7 @@ class Fetcher {
   /// Withdraws all announcements of a file.
   void withdraw_all(const FileFacts& file) noexcept;
   RemoteCounts counts() const;
+  FetchCounts fetched() const;
   /// Returns null without a cache.
   DiskCache* cache() const noexcept { return cache_.get(); }
 
@@ -62,6 +63,8 @@ class Fetcher {
   bool keeps(const FileFacts& file, ByteRange range) const noexcept;
   bool read_kept(const FileFacts& file, ByteRange range, std::span<std::byte> out) noexcept;
   bool fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, std::span<std::byte> out, bool keep);
+  void count_time(RemoteCounts& counts, Clock::time_point now) const noexcept;
+  void connections_change() noexcept;
   void count_kept(Job& job, int code) noexcept;
   void wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wake_up) noexcept;
   static std::shared_ptr<const FileFacts> facts_of(const Job& job);
@@ -98,6 +101,7 @@ class Fetcher {
   std::deque<JobPointer> keeping_;  // fetched jobs that the cache is to keep
   BufferPool buffers_;
   RemoteCounts counts_;
+  Clock::time_point counted_until_{};  // for `busy_s` and `full_s`
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;
 
   std::vector<Handle> spare_;  // used by the thread alone

@@ -45,6 +45,7 @@ class RemoteFile final : public ByteSource {
   void keep(std::string_view name, std::span<const std::byte> bytes) const noexcept override {
     if (fetcher_->cache() != nullptr && facts_->has_version()) fetcher_->cache()->keep_note(facts_->key, name, bytes);
   }
+  FetchCounts fetched() const override { return fetcher_->fetched(); }
   std::uint64_t identity() const override {
     const std::string base = facts_->address.base_name();
     return XXH3_64bits_withSeed(base.data(), base.size(), size());

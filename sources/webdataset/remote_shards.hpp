@@ -44,6 +44,8 @@ class RemoteShards {
   BlocksAhead blocks_ahead() const noexcept;
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
+  /// Counts of the client, which all shards share.
+  FetchCounts fetched() const { return files_.empty() ? FetchCounts() : files_.front()->fetched(); }
   /// Number of the shard's first block.
   std::uint64_t first_block(std::size_t shard) const noexcept { return first_[shard]; }
 

@@ -53,6 +53,9 @@ void WebDatasetSource::will_load(std::span<const std::uint64_t> blocks) const no
 void WebDatasetSource::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {
   if (impl_->remote != nullptr) impl_->remote->will_not_load(blocks);
 }
+FetchCounts WebDatasetSource::fetched() const {
+  return impl_->remote == nullptr ? FetchCounts() : impl_->remote->fetched();
+}
 
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
 const std::vector<WebDatasetField>& WebDatasetSource::fields() const noexcept { return impl_->named; }

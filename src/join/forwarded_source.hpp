@@ -35,6 +35,13 @@ struct BlockOrigin {
   std::uint64_t block;
 };
 
+/// Adds what a part fetched to what other parts did, unless the same counter is there already.
+inline void add_fetched(std::vector<FetchCounts>& all, const SourceModel& part) {
+  for (const FetchCounts& counts : part.fetched())
+    if (counts.counter == nullptr || std::ranges::find(all, counts.counter, &FetchCounts::counter) == all.end())
+      all.push_back(counts);
+}
+
 /// A model whose blocks are blocks of other sources. Passes each call about a block on to the block's source.
 class ForwardedBlocks : public BlockModel {
  public:
@@ -122,6 +129,7 @@ class ForwardedSource : public ForwardedRecords {
   }
   std::vector<Group> groups() const override { return source_->groups(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
+  std::vector<FetchCounts> fetched() const override { return source_->fetched(); }
   std::vector<std::string> cache_notes() const override { return source_->cache_notes(); }
   std::shared_ptr<const PipelineData> pipeline() const override { return source_->pipeline(); }
   void for_each_part(const std::function<void(std::size_t, const SourceModel&)>& visit) const override {

@@ -220,6 +220,12 @@ void Parts::for_each_part(const std::function<void(std::size_t, const SourceMode
   for (std::size_t i = 0; i < parts_.size(); ++i) visit(i, *parts_[i]);
 }
 
+std::vector<FetchCounts> Parts::fetched() const {
+  std::vector<FetchCounts> all;
+  for (const SourceModel* const part : distinct_) add_fetched(all, *part);
+  return all;
+}
+
 // A join may have thousands of parts, so only the first few notes are given. Each source is asked once.
 std::vector<std::string> Parts::notes() const {
   constexpr std::size_t most = 16;

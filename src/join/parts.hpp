@@ -58,6 +58,7 @@ class Parts : public ForwardedRecords {
   bool draws() const final { return branches_.draws(); }
   bool blocks_vary() const noexcept final { return blocks_vary_; }
   std::vector<std::string> notes() const final;
+  std::vector<FetchCounts> fetched() const final;
 
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const final { return block_ends_.back(); }

@@ -82,6 +82,11 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     for (const Part& part : parts_) hash = hash_mix(hash, part.source->revision());
     return hash;
   }
+  std::vector<FetchCounts> fetched() const override {
+    std::vector<FetchCounts> all;
+    for (const Part& part : parts_) add_fetched(all, *part.source);
+    return all;
+  }
   bool wants_advice() const noexcept override { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     for (const Part& part : parts_)

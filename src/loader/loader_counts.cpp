@@ -36,8 +36,10 @@ void LoaderCounts::begin_call(Clock::time_point now) noexcept {
   if (first_call_ == Clock::time_point{}) {
     first_call_ = now;
     const std::optional<CoreTime> read = read_core_time();
+    FetchedSoFar fetched = this->fetched();
     const std::lock_guard lock(mutex_);
     cores_first_ = read;
+    fetched_first_ = std::move(fetched);
   }
   if (const std::thread::id thread = std::this_thread::get_id(); thread != caller_thread_) {
     caller_thread_ = thread;
@@ -56,7 +58,10 @@ LoaderCounts::Clock::time_point LoaderCounts::deliver(const BatchInfo& batch, Cl
   std::uint64_t bytes = engine_.data().device ? batch.rows * delivered_row_bytes_ : layout.bytes_of(batch);
   for (const std::size_t field : delivered_appended_) bytes += layout.appended_bytes_of(batch, field);
   caller_.tick(to_ns(now));
+  const bool fetch_due = !fetched_first_.counts.empty() && to_ns(now) - fetched_last_.at_ns >= 20'000'000;
+  FetchedSoFar fetched = fetch_due ? this->fetched() : FetchedSoFar();
   const std::lock_guard lock(mutex_);
+  if (fetch_due) fetched_last_ = std::move(fetched);
   counters_.batches += 1;
   counters_.samples += batch.valid;
   counters_.bytes += bytes;
@@ -68,10 +73,19 @@ LoaderCounts::Clock::time_point LoaderCounts::deliver(const BatchInfo& batch, Cl
 }
 
 CountsSoFar LoaderCounts::mark() const {
-  CountsSoFar mark{engine_.totals(), {}, delivery_.times(), read_core_time()};
+  CountsSoFar mark{engine_.totals(), {}, delivery_.times(), read_core_time(), fetched()};
   const std::lock_guard lock(mutex_);
   mark.delivered = counters_;
   return mark;
+}
+
+// Without memory, the counts are left out.
+FetchedSoFar LoaderCounts::fetched() const noexcept {
+  try {
+    return {engine_.data().source->fetched(), to_ns(Clock::now())};
+  } catch (...) {
+    return {};
+  }
 }
 
 // Keeps two marks. A report compares the whole run with the time since the older mark. The older mark is at least a few
@@ -132,10 +146,13 @@ Report LoaderCounts::report() const {
   CountsSoFar now;
   std::optional<CountsSoFar> begin, lately;
   std::optional<CoreTime> first;
+  FetchedSoFar fetched_first;
   {
     const std::lock_guard lock(mutex_);
     now.delivered = counters_;
     now.cores = cores_last_;
+    now.fetched = fetched_last_;
+    fetched_first = fetched_first_;
     first = cores_first_;
     begin = begin_;
     lately = lately_;
@@ -155,7 +172,9 @@ Report LoaderCounts::report() const {
       now.cores = read;
     if (now.cores) now.delivered.cores = core_shares(*first, *now.cores);
   }
-  Report report = make_report(engine_, delivery_, begin ? since(now, *begin) : now);
+  CountsSoFar whole = begin ? since(now, *begin) : now;
+  if (!begin) whole.fetched = since(whole.fetched, fetched_first);
+  Report report = make_report(engine_, delivery_, whole);
   if (lately) report.lately = note_on_last_seconds(report, make_report(engine_, delivery_, since(now, *lately)));
   return report;
 }

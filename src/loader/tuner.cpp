@@ -2,9 +2,10 @@
 #include "loader/tuner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
+
+#include "report/number_words.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -24,8 +25,6 @@ constexpr double least_lack = 0.03, least_far_lack = 0.1;
 // pairs succeeds if its gain is at least `least_gain`.
 constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
-
-std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 // Returns the one setting in which `from` and `to` differ.
 TuneTrial trial_of(const TunedSettings& from, const TunedSettings& to) {

@@ -10,6 +10,7 @@
 #include "delivery/device_counts.hpp"
 #include "engine/run_totals.hpp"
 #include "report/delivery_counters.hpp"
+#include "report/fetched_so_far.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -19,6 +20,7 @@ struct CountsSoFar {
   DeliveryCounters delivered;
   DeliveryTimes times;
   std::optional<CoreTime> cores;
+  FetchedSoFar fetched;
 };
 
 /// Returns what was counted after `before`. Subtracts only the members of DeliveryCounts. Sets
@@ -33,6 +35,7 @@ inline CountsSoFar since(CountsSoFar now, const CountsSoFar& before) {
   now.totals = since(std::move(now.totals), before.totals);
   now.delivered = since(std::move(now.delivered), before.delivered);
   now.times = since(std::move(now.times), before.times);
+  now.fetched = since(std::move(now.fetched), before.fetched);
   if (now.cores && before.cores && before.cores->at < now.cores->at)
     now.delivered.cores = core_shares(*before.cores, *now.cores);
   return now;

@@ -243,6 +243,7 @@ Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCoun
     r.commit_share = std::min(1.0, seconds_of(c.commit_ns) / r.seconds);
   }
   fill_stages(r, chain, t);
+  r.fetched = fetch_report(c.fetched);
   r.threads_wanted = t.threads;
   r.idle = idle_shares_of_write(t.idle);
   set_verdict(r, t.joined != 0, share_of_loads(r, t));
@@ -259,6 +260,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const CountsS
   fill_delivered(r, c);
   fill_stages(r, engine.chain(), t);
   fill_devices(r, run.times);
+  r.fetched = fetch_report(run.fetched);
   r.batch_allocations = engine.ring().allocations();
   r.memory = memory_purposes(engine, t);
   const double loads = share_of_loads(r, t);

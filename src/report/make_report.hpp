@@ -11,6 +11,7 @@
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
 #include "report/counts_so_far.hpp"
+#include "report/fetched_so_far.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -22,6 +23,7 @@ struct WriteCounts {
   std::uint64_t elapsed_ns = 0, waited_ns = 0;  ///< `waited_ns`: how long the storing thread waited for samples
   std::uint64_t commit_ns = 0;
   std::optional<CoreShares> cores = {};
+  FetchedSoFar fetched = {};
 };
 
 /// Returns the report of a `write` that has made no sample yet.

@@ -43,7 +43,7 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
     case Idle::entries:
       return {idle.share, {Bound::entries}, "for older samples, as there was no room for newer ones"};
     case Idle::blocks:
-      return {idle.share, {Bound::blocks}, "for blocks that others loaded"};
+      return {idle.share, {Bound::blocks, Bound::network}, "for blocks that others loaded"};
     case Idle::block_memory:
       return {idle.share, {Bound::blocks}, "for room for the next block"};
     case Idle::stream:
@@ -65,7 +65,7 @@ std::vector<Cause> of_work(const Report& r) {
   if (waiting_us > 0) {
     const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
     all.push_back({r.runner_wait_share * in_work * waits->wait_us_per_sample / waiting_us,
-                   {Bound::storage, Bound::waiting, Bound::lock},
+                   {Bound::storage, Bound::network, Bound::waiting, Bound::lock},
                    "in " + waits->name + ", not computing"});
   }
   if (r.runner_delay_share)

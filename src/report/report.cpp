@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/network_words.hpp"
 #include "report/tune_words.hpp"
 
 namespace penstock {
@@ -149,6 +150,7 @@ std::string Report::text() const {
     out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
                   bytes_text(static_cast<double>(s.bytes)).c_str()) +
            s.name + "\n";
+  if (fetched) out += detail::runtime::fetch_text(*fetched);
   for (const DeviceReport& d : devices) out += device_text(d);
   if (sending)
     out += format(

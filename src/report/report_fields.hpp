@@ -66,6 +66,20 @@ void for_each_field(T& sending, const auto& visit) {
   visit("call_share", sending.call_share);
 }
 
+template <MaybeConst<FetchReport> T>
+void for_each_field(T& fetched, const auto& visit) {
+  visit("seconds", fetched.seconds);
+  visit("bytes", fetched.bytes);
+  visit("reads", fetched.reads);
+  visit("waited_reads", fetched.waited_reads);
+  visit("waited_s", fetched.waited_s);
+  visit("connections", fetched.connections);
+  visit("busy_connections", fetched.busy_connections);
+  visit("full_share", fetched.full_share);
+  visit("bytes_per_s", fetched.bytes_per_s);
+  visit("connection_bytes_per_s", fetched.connection_bytes_per_s);
+}
+
 template <MaybeConst<TuneTrial> T>
 void for_each_field(T& step, const auto& visit) {
   visit("setting", step.setting);
@@ -135,6 +149,7 @@ void for_each_field(T& report, const auto& visit) {
   visit("waits", report.waits);
   visit("wait_looks", report.wait_looks);
   visit("stages", report.stages);
+  visit("fetched", report.fetched);
   visit("memory", report.memory);
   visit("devices", report.devices);
   visit("sending", report.sending);

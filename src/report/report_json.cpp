@@ -38,6 +38,8 @@ const char* name_of(Bound bound) {
       return "entries";
     case Bound::blocks:
       return "blocks";
+    case Bound::network:
+      return "network";
     case Bound::stream:
       return "stream";
     case Bound::order:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <penstock/device.hpp>
 
+#include "report/network_words.hpp"
 #include "report/next_cause.hpp"
+#include "report/number_words.hpp"
 #include "report/sample_times.hpp"
 #include "report/verdict.hpp"
 
@@ -20,13 +21,6 @@ namespace {
 constexpr double min_delay = 0.1, min_others = 0.1, min_idle = 0.15;
 // Shorter runs consist mostly of their beginning.
 constexpr double long_enough_s = 0.2;
-
-std::string number(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
 std::string cores_of(const Report& r) {
   return r.cores == 1 ? "the core" : "the " + std::to_string(r.cores) + " cores";
@@ -328,6 +322,14 @@ std::string main_wait_words(const WaitShare& wait) {
   return "";
 }
 
+Judgement by_network(const Report& r, const Rates& rates, const std::string& waited) {
+  const std::string delay = delay_words(r, "Runners", r.runner_delay_share);
+  return {Bound::network,
+          "The network bounds the run: " + waited + ". It gives " + rates.rate + ", the CPU could do " + rates.limit +
+              "." + network_words(r) + delay,
+          {.delay = !delay.empty()}};
+}
+
 // Makes the verdict if runners spend a large part of their working time waiting, in the source or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
   constexpr double lock_share = 0.6;
@@ -345,6 +347,8 @@ Judgement by_waiting(const Report& r, const Rates& rates) {
                 ", the CPU could do " + rates.limit + ". Less work under it would help, more threads would not." +
                 delay,
             {.delay = !delay.empty()}};
+  if (reads(*waits) && network_waits(r))
+    return by_network(r, rates, "runners spent " + percent(r.runner_wait_share) + " of their time waiting for it");
   if (reads(*waits))
     return {Bound::storage,
             "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate + ", the CPU could do " +
@@ -443,6 +447,9 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
   // Runners may be idle while the caller is away. Only if they are idle for longer than that, the device is the cause.
   if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
+  if (idle_matters && idle.why == Idle::blocks && network_waits(r))
+    return by_network(r, rates,
+                      "runners waited " + percent(idle.share) + " of their time for blocks that others fetched");
   if (idle_matters)
     return {*bound_of(idle.why), idle_words(r, idle) + (bound_of(idle.why) == Bound::blocks ? slow_file_words(r) : "")};
   if (matters(for_caller) && r.consumer_wait_share < 0.2) return by_caller(r, rates);

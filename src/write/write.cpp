@@ -98,6 +98,7 @@ WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions
     : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()), begun_ns_(now_ns()) {
   if (!options_.report) return;
   cores_begun_ = read_core_time();
+  fetched_begun_ = {data_.source->fetched(), begun_ns_};
   report_ = make_write_report(sink.name());
 }
 
@@ -186,6 +187,7 @@ void WriteRun::take_counts(const Chain& chain, const RunTotals& totals, std::uin
                      .commit_ns = commit_ns_};
   if (const std::optional<CoreTime> now = read_core_time(); now && cores_begun_)
     counts.cores = core_shares(*cores_begun_, *now);
+  counts.fetched = since({data_.source->fetched(), now_ns()}, fetched_begun_);
   report_ = make_write_report(chain, totals, counts);
 }
 

@@ -16,6 +16,7 @@
 #include "data/cursor.hpp"
 #include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "report/fetched_so_far.hpp"
 #include "ring/policy.hpp"
 
 namespace penstock::detail::runtime {
@@ -80,6 +81,7 @@ class WriteRun {
   const std::uint64_t begun_ns_;
   std::uint64_t commit_ns_ = 0, passed_over_ns_ = 0;
   std::optional<CoreTime> cores_begun_;
+  FetchedSoFar fetched_begun_;
   Report report_;
   bool storing_ = false;  // true during `put` and `commit`, and after one of them threw
 };

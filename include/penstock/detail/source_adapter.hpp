@@ -81,6 +81,11 @@ class SourceMembers : public SourceModel {
   std::vector<std::string> notes() const override {
     return call_or(SourceModel::notes(), PENSTOCK_MEMBER(notes, "std::vector<std::string> notes() const"), source_);
   }
+  std::vector<FetchCounts> fetched() const override {
+    const auto counts =
+        call_or(FetchCounts(), PENSTOCK_MEMBER(fetched, "penstock::FetchCounts fetched() const"), source_);
+    return counts.connections == 0 ? SourceModel::fetched() : std::vector{counts};
+  }
 
  protected:
   S source_;

@@ -14,6 +14,7 @@
 #include <penstock/detail/export.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/block_source.hpp>
+#include <penstock/extend/fetch_counts.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
@@ -81,6 +82,9 @@ class PENSTOCK_API SourceModel {
   virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
   virtual std::vector<Group> groups() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
+  /// What the source, and the parts of a join, fetched over networks. Each `FetchCounts::counter` is there once. Empty:
+  /// nothing is fetched.
+  virtual std::vector<FetchCounts> fetched() const { return {}; }
   /// Notes of the source's cache, if it has one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
   /// Returns the pipeline whose samples are the source's records; null: the records come from a store.

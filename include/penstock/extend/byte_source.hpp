@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/fetch_counts.hpp>
 
 namespace penstock {
 
@@ -49,6 +50,8 @@ class PENSTOCK_API ByteSource {
     static_cast<void>(name);
     static_cast<void>(bytes);
   }
+  /// What was fetched over a network so far, for this file and for others with the same client. By default, nothing.
+  virtual FetchCounts fetched() const { return {}; }
   /// Number of bytes that are best read at a time. 0: any number.
   virtual std::size_t range_bytes() const { return 0; }
   /// Hash of what the file is, for fingerprints: its base name and size. Does not depend on where it is.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/extend/fetch_counts.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
@@ -98,6 +99,8 @@ struct Group {
 ///         known. May throw Error(invalid_argument) if the source knows the groups of only some records.
 ///     std::vector<std::string> notes() const;
 ///         Lines for `Pipeline::plan()`: how the source is read, and why.
+///     FetchCounts fetched() const;
+///         What was fetched over a network so far, for reports. Any thread, while others read. Must be quick.
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
 

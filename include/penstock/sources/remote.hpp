@@ -64,6 +64,8 @@ struct RemoteCounts {
   std::uint64_t waited_reads = 0;      ///< those of them that were not there yet
   double waited_s = 0;                 ///< seconds that reads waited, of all threads together
   std::uint64_t most_connections = 0;  ///< the most requests at the same time
+  double busy_s = 0;                   ///< seconds that requests took, of all connections together
+  double full_s = 0;                   ///< seconds in which all connections had requests
   std::uint64_t cached_reads = 0;      ///< ranges that were read from the cache; also counted in `reads`
   std::uint64_t cached_bytes = 0;      ///< their bytes
   std::uint64_t kept = 0;              ///< ranges that were added to the cache

@@ -215,6 +215,8 @@ class PENSTOCK_API WebDatasetSource {
   /// Lines for `plan()`: what `passed_over` returns, if it is not empty; index files that are not used, and why; how
   /// many shards have none, if others have one.
   std::vector<std::string> notes() const;
+  /// What the client of shards on servers fetched so far.
+  FetchCounts fetched() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard that has the sample. @throws Error(not_found) past the end.

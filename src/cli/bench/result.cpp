@@ -37,6 +37,7 @@ Json full_report() {
   report.devices.resize(1);
   report.notes.resize(1);
   report.sending.emplace();
+  report.fetched.emplace();
   report.tuning.emplace().trials.resize(1);
   return json_or_null(report.json());
 }

@@ -91,6 +91,34 @@ TEST_CASE("a source with other numbers for its classes is in the same files") {
   CHECK(ps::map_classes(named, "x", {"yes", "no"}).model()->file_of(5) == "/file/15");
 }
 
+// Records of a client that fetches them.
+struct Fetched {
+  const void* client;
+  std::uint64_t bytes;
+  std::uint64_t size() const { return 8; }
+  ps::Schema schema() const { return {{"x", ps::DType::i64, {}}}; }
+  void read(std::uint64_t, ps::SampleBuilder& out) const { out.scalar<std::int64_t>(0, 1); }
+  ps::FetchCounts fetched() const { return {.bytes = bytes, .connections = 4, .counter = client}; }
+};
+
+TEST_CASE("what the parts of a join fetched is counted once for each client") {
+  const int a = 0, b = 0;
+  const Fetched one{&a, 10}, same{&a, 10}, other{&b, 5}, alone{nullptr, 3};
+  const auto bytes = [](const ps::AnySource& join) {
+    std::uint64_t sum = 0;
+    for (const ps::FetchCounts& counts : join.model()->fetched()) sum += counts.bytes;
+    return sum;
+  };
+  CHECK(bytes(ps::concat({one, same, other})) == 15);
+  CHECK(bytes(ps::concat({alone, Fetched(alone), first})) == 6);
+  CHECK(bytes(ps::concat({ps::concat({one, other}), same})) == 15);
+  CHECK(bytes(ps::interleave({one, other})) == 15);
+  CHECK(bytes(ps::zip({{one, "a"}, {same, "b"}, {other, "c"}}, {.by = ps::PairBy::position})) == 15);
+  CHECK(bytes(ps::windows(one, {.length = 3, .stride = 2})) == 10);
+  CHECK(bytes(ps::name_classes(one, "x", {"no", "yes"})) == 10);
+  CHECK(ps::concat({first, second}).model()->fetched().empty());
+}
+
 TEST_CASE("what rows say of themselves, their windows don't say") {
   const ps::AnySource all = ps::windows(first, {.length = 3, .stride = 2});
   const ps::detail::SourceModel& model = *all.model();

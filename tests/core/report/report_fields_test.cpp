@@ -53,6 +53,7 @@ TEST_CASE("each member of a report, and of its parts, stands once in the list of
   CHECK(fields_of(ps::StreamTime()).count("us") == 1);
   CHECK(fields_of(ps::DeviceReport()).count("starved") == 1);
   CHECK(fields_of(ps::SendReport()).count("call_share") == 1);
+  CHECK(fields_of(ps::FetchReport()).count("full_share") == 1);
   CHECK(fields_of(ps::TuneTrial()).count("kept") == 1);
   CHECK(fields_of(ps::TuneReport()).count("trials") == 1);
 }

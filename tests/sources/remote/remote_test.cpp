@@ -311,6 +311,33 @@ TEST_CASE("ranges that others are late to read hold up nobody, and files that go
   CHECK(site.server.requests().empty());
 }
 
+TEST_CASE("the time in which connections are in use is counted") {
+  const Site site;
+  Remote options = quick();
+  options.connections = 2;
+  const RemoteClient client(options);
+  const auto file = client.open(site.url());
+  const RemoteCounts before = client.counts();
+  // 11 ranges, of which two are fetched at a time, and the first byte of each comes after 50 ms.
+  site.server.plan(ServerJson::array(), {{"latency", 0.05}});
+  CHECK(read_all(*file) == site.bytes);
+  const RemoteCounts after = client.counts();
+  CHECK(after.busy_s - before.busy_s >= 11 * 0.05);
+  CHECK(after.busy_s - before.busy_s < 11 * 0.05 + 5);
+  CHECK(after.full_s - before.full_s >= 5 * 0.05);
+  CHECK(after.busy_s - before.busy_s >= 2 * (after.full_s - before.full_s));
+  CHECK(after.waited_s - before.waited_s >= 0.25);
+  // Free connections take no time.
+  const double busy_s = client.counts().busy_s;
+  std::this_thread::sleep_for(30ms);
+  CHECK(client.counts().busy_s == busy_s);
+  const FetchCounts same = file->fetched();
+  CHECK(same.busy_s == busy_s);
+  CHECK(same.bytes == after.bytes);
+  CHECK(same.connections == 2);
+  CHECK(same.counter != RemoteClient(options).open(site.url())->fetched().counter);
+}
+
 TEST_CASE("a URL is shown without what may be secret in it") {
   const std::pair<const char*, const char*> urls[] = {
       {"https://user:secret@host/a/b.tar?key=secret#secret", "https://host/a/b.tar"},

@@ -105,6 +105,30 @@ TEST_CASE("in order, each range of a server's shards is fetched once, ahead of i
   CHECK(shards.server.requests().size() == source.blocks());
 }
 
+TEST_CASE("a loader that waits for a server is bound by the network, and says what its connections brought") {
+  const Shards shards;
+  Remote remote;
+  remote.range_bytes = 64 << 10;
+  remote.cache_bytes = 0;
+  remote.connections = 2;
+  const WebDatasetSource source(shards.there(std::make_shared<const RemoteClient>(remote)));
+  CHECK(source.fetched().connections == 2);
+  CHECK(WebDatasetSource(shards.here()).fetched().connections == 0);
+  shards.server.plan(ServerJson::array(), {{"bytes_per_s_a_connection", 2e6}});
+  Loader loader(batches(from(source)), {.threads = 2, .epochs = 1});
+  (void)bytes_of(loader);
+  const Report r = loader.report();
+  CAPTURE(r.text());
+  CHECK(r.bound == Bound::network);
+  REQUIRE(r.fetched);
+  CHECK(r.fetched->connections == 2);
+  CHECK(r.fetched->bytes > 3'000'000);
+  CHECK(r.fetched->full_share > 0.5);
+  CHECK(r.fetched->connection_bytes_per_s < 2.4e6);
+  CHECK(r.fetched->connection_bytes_per_s > 0.4e6);
+  CHECK(r.verdict.find("With 4, at most about ") != std::string::npos);
+}
+
 TEST_CASE("a shard that is missing, changed or damaged on a server names its URL") {
   const Shards shards;
   const auto client = quick_client();
