@@ -73,8 +73,9 @@ class SampleGiver {
     try {
       require_end_as_claimed(Bytes(store_, access_, location.shard), store_.indices[location.shard]);
     } catch (Error& error) {
+      const ShardIndex& shard = store_.indices[location.shard];
       error.with_source("webdataset").with_file(store_.shards[location.shard]).with_index(index);
-      throw;
+      throw error.with_key(shard.key(location.sample)).with_offset(shard.end);
     }
   }
 

@@ -138,7 +138,8 @@ class PENSTOCK_API WebDatasetReader {
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
-  /// other data. Keeps 16 bytes per field of a sample, 8 bytes per sample, and the keys.
+  /// other data. Keeps 16 bytes per field of a sample, 8 bytes per sample, and the keys. With an index file, up to 16
+  /// bytes more per field.
   /// @throws Error(not_found) if a shard does not exist, the folder has no shards, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
   /// - the pattern's braces are wrong, or stand for more than a million files;

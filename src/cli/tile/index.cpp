@@ -127,17 +127,16 @@ void add_index(CLI::App& app, Command& chosen) {
   auto flags = std::make_shared<IndexFlags>();
   CLI::App& command = *app.add_subcommand(
       "index",
-      "Of slides: saves what opening them finds, masks of tissue included, so that `tile` and programs need not open\n"
-      "them again: --index there. Called again, it brings the index up to date; a run that was stopped, or killed, is\n"
+      "Saves what opening slides finds, masks of tissue included, so that `tile` and programs need not open them\n"
+      "again: --index there. Called again, it brings the index up to date; a run that was stopped, or killed, is\n"
       "continued. Exit status 3 where slides can't be read.\n"
-      "Of tar shards: writes the index file X.idx of each X.tar, as DALI's wds2idx does. On a server beside the "
-      "shards,\n"
-      "they let programs find the samples without reading the shards once.");
+      "If the inputs are tar shards, writes the index file X.idx of each X.tar, as DALI's wds2idx does. Put them\n"
+      "beside the shards on a server: then programs find the samples without reading all shards first.");
   command.add_option("INPUTS", flags->inputs, "Slides or tar shards: files, folders with them, or patterns in quotes")
       ->required();
   command
       .add_option("--out", flags->out,
-                  "Of slides: file to write, cohort.tiles. Of shards: folder for the index files; default: beside each")
+                  "File to write: cohort.tiles. For tar shards, a folder; default: beside each shard")
       ->type_name("PATH");
   add_slide_options(command, flags->cut);
   add_write_options(command, "Threads that open slides; default: as many as there are cores", flags->writing);

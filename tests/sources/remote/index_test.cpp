@@ -324,6 +324,9 @@ TEST_CASE("a shard that its index file does not describe is an error of the samp
           CHECK(error.code() == Errc::corrupt);
           CHECK(mentions(error, says));
           CHECK(error.file() == server.url("a.tar"));
+          CHECK(error.index() == i);
+          CHECK(error.key() == std::string(1, static_cast<char>('a' + i)));
+          CHECK(error.offset().has_value());
           CHECK(mentions(error, server.url("a.idx")));
           CHECK(mentions(error, "penstock index"));
           CHECK(mentions(error, "use_index"));
@@ -360,6 +363,17 @@ TEST_CASE("an index file of a shard with long names, folders, hidden files and h
   CHECK(indexed.identity() == scanned.identity());
   CHECK(indexed.size() == 4);
   CHECK(all_samples(indexed) == all_samples(scanned));
+  // A large file that is not listed.
+  const std::string big =
+      tar_member("a.txt", "one") + tar_member(".b", std::string(2 << 20, 'x')) + tar_member("c.txt", "two") + tar_end;
+  folder.write("a.tar", big);
+  (void)make_index(folder, "a");
+  const WebDatasetSource looked_through(options);
+  REQUIRE(looked_through.notes().size() == 1);
+  CHECK(looked_through.notes()[0].find("more than 1048576 bytes before \"c.txt\"") != std::string::npos);
+  CHECK(all_samples(looked_through) == "aonectwo");
+  folder.write("a.tar", tar);
+  (void)make_index(folder, "a");
   // What the long name is shows in the blocks before the header alone.
   for (const std::size_t at : {tar.find("bbbb"), tar.find("ccccd.txt") + 4}) {
     std::string other = tar;
