@@ -17,6 +17,7 @@ std::string run_program(std::vector<std::string> words);
 // The main functions of the children, which return the exit code. They are defined in the files of their rows.
 int first_batch_child(const std::vector<std::string>& arguments);
 int memory_epochs_child(const std::vector<std::string>& arguments);
+int remote_memory_child(const std::vector<std::string>& arguments);
 
 // Returns the time of CLOCK_MONOTONIC, which is the same in all processes.
 std::uint64_t monotonic_ns();

@@ -34,6 +34,10 @@ Store value_store(const Settings& settings, std::uint64_t records, std::size_t b
 // The values of `value_store` in tar shards of 1,000 samples, as members `bin`.
 Store shard_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 
+// Records of `bytes` random bytes as "bin", each with a label, in four tar shards of 70 MB each: shard-000000.tar to
+// shard-000003.tar.
+Store labelled_shards(const Settings& settings, std::size_t bytes);
+
 // 1.2 million small records. Their keys don't follow from their numbers, so they must be read
 // ("class0042/img_00001234.jpg").
 Store named_store(const Settings& settings);

@@ -15,7 +15,34 @@ namespace {
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
-double own_cpu_seconds() { return cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN); }
+pid_t counted_as_own = 0;  // 0: none
+
+// Returns the CPU seconds of a running process. 0 if it has ended.
+double cpu_seconds_of(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');  // the name may have spaces
+  if (name_end == std::string::npos) return 0;
+  std::istringstream words(line.substr(name_end + 1));
+  constexpr int words_before_times = 11;
+  std::string word;
+  for (int i = 0; i < words_before_times; ++i) words >> word;
+  double user = 0, system = 0;
+  words >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+double counted_cpu_seconds() {
+  if (counted_as_own == 0) return 0;
+  const std::string process = std::to_string(counted_as_own);
+  double seconds = cpu_seconds_of(process);
+  std::ifstream children("/proc/" + process + "/task/" + process + "/children");
+  for (std::string child; children >> child;) seconds += cpu_seconds_of(child);
+  return seconds;
+}
+
+double own_cpu_seconds() { return cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN) + counted_cpu_seconds(); }
 
 // Returns how many seconds all cores together have been busy since the machine started. Time that a hypervisor took
 // away counts as busy.
@@ -42,6 +69,9 @@ double cpu_seconds(int who) {
   ::getrusage(who, &usage);
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
+
+CountedAsOwn::CountedAsOwn(pid_t process) noexcept { counted_as_own = process; }
+CountedAsOwn::~CountedAsOwn() { counted_as_own = 0; }
 
 ForeignLoad::ForeignLoad() : busy_(busy_seconds()), own_(own_cpu_seconds()), begun_(std::chrono::steady_clock::now()) {}
 double ForeignLoad::cores() const {

@@ -43,6 +43,7 @@ std::filesystem::path default_data() {
 int run_child_job(const Arguments& arguments) {
   if (arguments.child == "first_batch") return first_batch_child(arguments.child_arguments);
   if (arguments.child == "memory_epochs") return memory_epochs_child(arguments.child_arguments);
+  if (arguments.child == "remote_memory") return remote_memory_child(arguments.child_arguments);
   fmt::print(stderr, "limits: no child '{}'\n", arguments.child);
   return failed;
 }
@@ -100,7 +101,7 @@ int run(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--json", arguments.json, "Write the rows to this file, as a JSON array");
   app.add_option("--data", arguments.settings.data,
-                 "Where generated data is kept: 4.7 GB, on a disk, or cold reads can't be measured")
+                 "Where generated data is kept: 5.8 GB, on a disk, or cold reads can't be measured")
       ->capture_default_str();
   app.add_option("--threads", arguments.settings.threads, "Threads on both sides")
       ->check(CLI::Range(1u, 1024u))

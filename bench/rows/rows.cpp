@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows.hpp"
 
+#include <string>
 #include <thread>
+
+#include "../web_server.hpp"
 
 namespace penstock::bench {
 
@@ -39,6 +42,7 @@ std::vector<RowEntry> all_rows() {
   const auto lower = Better::lower;
   const auto ratio = Judged::ratio;
   const auto ours = Judged::ours;
+  const std::string no_server = why_no_web_server();
   const char* const one_core = std::thread::hardware_concurrency() < 2 ? "this machine has one core" : "";
   return {
       {{"jpeg_vs_raw", "LMDB JPEG -> random-resized-crop 224 -> flip -> batch | raw loop of the same kernels",
@@ -132,6 +136,38 @@ std::vector<RowEntry> all_rows() {
         "tar shards, random values of 110 KB, warm: XXH3 in place | the same from LMDB, on this engine", "GB/s", 0.97,
         higher, ratio},
        webdataset_vs_lmdb},
+      {{"remote_cold_110k",
+        "tar shards on a server, records of 110 KB, in order -> batch | bare libcurl, the same ranges and connections",
+        "MB/s", 0.9, higher, ratio},
+       remote_cold_110k,
+       no_server},
+      {{"remote_cold_110k_blocks", "the same, shuffled by blocks", "MB/s", 0.9, higher, ratio},
+       remote_cold_110k_blocks,
+       no_server},
+      {{"remote_cold_27k", "records of 27 KB, in order", "MB/s", 0.9, higher, ratio}, remote_cold_27k, no_server},
+      {{"remote_cold_27k_blocks", "the same, shuffled by blocks", "MB/s", 0.9, higher, ratio},
+       remote_cold_27k_blocks,
+       no_server},
+      {{"remote_cold_4k", "records of 4 KB, in order", "MB/s", 0.8, higher, ratio}, remote_cold_4k, no_server},
+      {{"remote_cold_4k_blocks", "the same, shuffled by blocks", "MB/s", 0.8, higher, ratio},
+       remote_cold_4k_blocks,
+       no_server},
+      {{"remote_cold_1k", "records of 1 KB, in order", "MB/s", 0.7, higher, ratio}, remote_cold_1k, no_server},
+      {{"remote_cold_1k_blocks", "the same, shuffled by blocks", "MB/s", 0.7, higher, ratio},
+       remote_cold_1k_blocks,
+       no_server},
+      {{"remote_cpu_110k", "the job of remote_cold_110k | bare libcurl", "CPU s/GB", 1.15, lower, ratio},
+       remote_cpu_110k,
+       no_server},
+      {{"remote_warm",
+        "tar shards on a server, records of 110 KB, all ranges in the cache on the disk -> batch | local tar shards",
+        "GB/s", 0.97, higher, ratio},
+       remote_warm,
+       no_server},
+      {{"remote_memory", "peak memory of that job beyond what the loader counts | connections x range + 32 MiB", "MiB",
+        1, lower, ratio},
+       remote_memory,
+       no_server},
       {{"csv_vs_from_chars",
         "lines of 16 numbers, shuffled -> f32[16] -> batch | std::from_chars on the lines in memory", "records/s", 0.8,
         higher, ratio},

@@ -132,7 +132,8 @@ void Fetcher::require_own_process() const {
 
 // -- for readers --
 
-std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAddress> files) {
+std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAddress> files,
+                                                           bool some_may_be_missing) {
   require_own_process();
   std::vector<JobPointer> jobs;
   for (const WebAddress& file : files) {
@@ -150,7 +151,7 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
       lock.lock();
       wait_for(lock, *job, wake_up);
       lock.unlock();
-      facts.push_back(facts_of(*job));
+      facts.push_back(some_may_be_missing && job->transfer.is_missing() ? nullptr : facts_of(*job));
     }
   } catch (...) {
     lock.lock();
@@ -165,7 +166,7 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
   }
   if (cache_ != nullptr)
     for (const auto& file : facts)
-      if (file->has_version()) cache_->use(file->key);
+      if (file != nullptr && file->has_version()) cache_->use(file->key);
   return facts;
 }
 

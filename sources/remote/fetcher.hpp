@@ -36,8 +36,9 @@ class Fetcher {
 
   const Remote& options() const noexcept { return settings_.options; }
 
-  /// Asks for the facts of files, all at the same time. @throws the Error of the first file that can't be opened.
-  std::vector<std::shared_ptr<const FileFacts>> ask(std::span<const WebAddress> files);
+  /// Asks for the facts of files, all at the same time. If some may be missing, these have none. @throws the Error of
+  /// the first file that can't be opened.
+  std::vector<std::shared_ptr<const FileFacts>> ask(std::span<const WebAddress> files, bool some_may_be_missing);
   /// Fills `out` with a range. @throws Error like ByteSource::read.
   void read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out);
   void announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept;

@@ -65,17 +65,25 @@ class RemoteFile final : public ByteSource {
 class RemoteClient::Impl {
  public:
   explicit Impl(Remote options) : fetcher(std::make_shared<remote::Fetcher>(std::move(options))) {}
+  std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls, bool some_may_be_missing) {
+    const std::vector<remote::WebAddress> addresses(urls.begin(), urls.end());
+    std::vector<std::shared_ptr<const ByteSource>> files;
+    for (std::shared_ptr<const remote::FileFacts>& facts : fetcher->ask(addresses, some_may_be_missing))
+      files.push_back(facts != nullptr ? std::make_shared<const RemoteFile>(fetcher, std::move(facts)) : nullptr);
+    return files;
+  }
+
   std::shared_ptr<remote::Fetcher> fetcher;
 };
 
 RemoteClient::RemoteClient(Remote options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 
 std::vector<std::shared_ptr<const ByteSource>> RemoteClient::open(std::span<const std::string> urls) const {
-  const std::vector<remote::WebAddress> addresses(urls.begin(), urls.end());
-  std::vector<std::shared_ptr<const ByteSource>> files;
-  for (std::shared_ptr<const remote::FileFacts>& facts : impl_->fetcher->ask(addresses))
-    files.push_back(std::make_shared<const RemoteFile>(impl_->fetcher, std::move(facts)));
-  return files;
+  return impl_->open(urls, false);
+}
+
+std::vector<std::shared_ptr<const ByteSource>> RemoteClient::find(std::span<const std::string> urls) const {
+  return impl_->open(urls, true);
 }
 
 std::shared_ptr<const ByteSource> RemoteClient::open(const std::string& url) const {

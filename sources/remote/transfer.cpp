@@ -252,6 +252,7 @@ Transfer::Next Transfer::end_by_status(long status) {
   }
   if (learned_) return Next::ended;
   if (request_.taken) return again("the server's answer was too short");
+  is_missing_ = status == 403 || status == 404 || status == 410;
   switch (status) {
     case 301:
     case 302:

@@ -73,6 +73,8 @@ class Transfer {
   Clock::time_point not_before() const noexcept { return not_before_; }
   /// Returns why the transfer failed; none if it did not.
   const std::optional<Error>& error() const noexcept { return error_; }
+  /// Returns whether the transfer failed because the server has no such file, or says so.
+  bool is_missing() const noexcept { return is_missing_; }
   std::shared_ptr<const FileFacts> facts() const { return file_; }
   std::uint64_t bytes() const noexcept { return arrived_; }
   std::uint64_t requests() const noexcept { return requests_; }
@@ -116,6 +118,7 @@ class Transfer {
   Clock::time_point not_before_{};
   unsigned requests_ = 0, repetitions_ = 0, fruitless_ = 0, redirections_ = 0;
   std::optional<Error> error_;
+  bool is_missing_ = false;
   bool learned_ = false;  // whether the file's facts are known, if they were asked for
   curl_slist* headers_ = nullptr;
 

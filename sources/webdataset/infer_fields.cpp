@@ -10,7 +10,6 @@
 #include "errors.hpp"
 #include "member_name.hpp"
 #include "members_apart.hpp"
-#include "tar_scan.hpp"
 #include "usual_extensions.hpp"
 
 namespace penstock::webdataset {
@@ -41,11 +40,10 @@ struct Candidate {
 
 class Shard {
  public:
-  explicit Shard(const ShardBytes& file) {
-    TarScan scan(file);
+  explicit Shard(MemberSource& members) {
     TarMember member;
     std::string key;
-    while (scan.next(member)) {
+    while (members.next(member)) {
       const auto name = split_name(member.name);
       if (!name) continue;
       if (samples == 0 || name->key != key) {
@@ -130,17 +128,16 @@ std::string name_of(const Candidate& candidate, const std::vector<Candidate>& al
 
 }  // namespace
 
-std::vector<WebDatasetField> infer_fields(const ShardBytes& file) {
-  const Shard looked_at(file);
-  const std::string& shard = file.path();
+std::vector<WebDatasetField> infer_fields(MemberSource& members) {
+  const Shard looked_at(members);
   std::vector<Candidate> candidates = candidates_of(looked_at.seen);
   std::erase_if(candidates, [&](const Candidate& c) { return c.samples <= looked_at.samples / 2; });
   if (candidates.empty() && looked_at.samples != 0) {
-    refuse_members_apart(shard);
+    refuse_members_apart(members);
     std::string all;
     for (const Seen& seen : looked_at.seen) all += (all.empty() ? "" : ", ") + printable(seen.extension);
     throw error_in(
-        shard, Errc::invalid_argument,
+        members.path(), Errc::invalid_argument,
         "no extension is in more than half of the first " + std::to_string(looked_at.samples) +
             " samples, so the fields can't be told; say in `fields` which of these become what: " + all.substr(0, 300));
   }

@@ -6,8 +6,8 @@
 
 #include "errors.hpp"
 #include "member_name.hpp"
+#include "member_source.hpp"
 #include "sample_index.hpp"
-#include "tar_scan.hpp"
 
 namespace penstock::webdataset {
 
@@ -26,18 +26,17 @@ std::vector<std::uint64_t> samples_apart(const ShardIndex& index) {
   return apart;
 }
 
-void refuse_members_apart(const std::string& shard) {
-  const InputFile file(shard);
-  TarScan scan(file);
+void refuse_members_apart(MemberSource& members) {
+  members.restart();
   TarMember member;
   std::unordered_map<std::string, std::string> first;  // name of the first member of each key
   std::string key;
-  while (scan.next(member)) {
+  while (members.next(member)) {
     const auto name = split_name(member.name);
     if (!name) continue;
     const auto [known, is_new] = first.emplace(name->key, member.name);
     if (!is_new && key != name->key && split_name(known->second)->extension != name->extension)
-      throw error_in(shard, Errc::unsupported,
+      throw error_in(members.path(), Errc::unsupported,
                      "the members \"" + printable(known->second) + "\" and \"" + printable(member.name) +
                          "\" of one sample lie apart; " + std::string(way_to_put_together),
                      member.header);

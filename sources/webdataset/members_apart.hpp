@@ -8,6 +8,7 @@
 
 namespace penstock::webdataset {
 
+class MemberSource;
 struct ShardIndex;
 
 /// Says how to remake a shard in which the members of a sample are not next to each other.
@@ -22,7 +23,7 @@ std::vector<std::uint64_t> samples_apart(const ShardIndex& index);
 
 /// Looks for a member that directly follows a member of another key, although its own key occurred before. Its
 /// extension must differ from that of its key's first member. @throws Error(unsupported), which names these two members
-/// of one key, if there is such a member; what TarScan throws.
-void refuse_members_apart(const std::string& shard);
+/// of one key, if there is such a member; what MemberSource throws.
+void refuse_members_apart(MemberSource& members);
 
 }  // namespace penstock::webdataset

@@ -5,13 +5,13 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include <penstock/error.hpp>
 
 #include "errors.hpp"
+#include "index_file.hpp"
 #include "shard_paths.hpp"
 
 #ifdef PENSTOCK_WEBDATASET_REMOTE
@@ -27,7 +27,8 @@ constexpr std::uint64_t blocks_announced = 64;
 constexpr std::uint64_t ranges_ahead = 4;
 }  // namespace
 
-RemoteShards::RemoteShards(Files files) : files_(std::move(files)) {
+RemoteShards::RemoteShards(Files files, Files index_files)
+    : files_(std::move(files)), index_files_(std::move(index_files)) {
   constexpr std::size_t usual = std::size_t{8} << 20;
   for (const auto& file : files_) range_bytes_ = std::max(range_bytes_, file->range_bytes());
   if (range_bytes_ == 0) range_bytes_ = usual;
@@ -40,15 +41,18 @@ RemoteShards::Place RemoteShards::place_of(std::uint64_t block) const noexcept {
   return {shard, {offset, std::min<std::uint64_t>(range_bytes_, files_[shard]->size() - offset)}};
 }
 
-void RemoteShards::blocks_of(std::size_t shard, std::span<const Entry> members, std::vector<std::uint64_t>& ids) const {
-  const std::size_t before = ids.size();
-  for (const Entry& member : members) {
-    if (!member.readable() || member.size == 0) continue;
-    const std::uint64_t last = first_[shard] + (member.offset + member.size - 1) / range_bytes_;
-    for (std::uint64_t block = first_[shard] + member.offset / range_bytes_; block <= last; ++block)
-      if (std::find(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end(), block) == ids.end())
-        ids.push_back(block);
-  }
+void RemoteShards::blocks_of(std::size_t shard, const ShardIndex& index, std::uint64_t sample,
+                             std::vector<std::uint64_t>& ids) const {
+  const auto before = static_cast<std::ptrdiff_t>(ids.size());
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
+    const std::uint64_t last = first_[shard] + (end - 1) / range_bytes_;
+    for (std::uint64_t block = first_[shard] + begin / range_bytes_; block <= last; ++block)
+      if (std::find(ids.begin() + before, ids.end(), block) == ids.end()) ids.push_back(block);
+  };
+  for (const Entry& member : index.entries.of(sample))
+    if (member.readable()) add(index.lead_begin(member.offset), member.offset + member.size);
+  if (index.is_claimed() && sample + 1 == index.samples()) add(index.end, index.bytes);
 }
 
 void RemoteShards::load(std::uint64_t block, std::span<std::byte> bytes) const {
@@ -119,33 +123,78 @@ bool names_url(const std::string& path) noexcept {
   });
 }
 
-std::unique_ptr<RemoteShards> open_urls(WebDataset& options) {
-#ifdef PENSTOCK_WEBDATASET_REMOTE
-  std::vector<std::string> urls;
-  try {
-    urls = expand_braces(options.path);
-  } catch (const Error& error) {
-    // The message has the whole pattern.
-    std::string cause = error.cause();
-    const std::string pattern = printable(options.path);
-    if (const std::size_t at = cause.find(pattern); at != std::string::npos)
-      cause.replace(at, pattern.size(), shown_url(options.path));
-    throw Error(error.code(), cause).with_source(source_name);
-  }
-  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
-    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
-  const std::shared_ptr<const RemoteClient> client =
-      options.client != nullptr ? options.client : std::make_shared<const RemoteClient>();
-  options.path = shown_url(options.path);
-  return std::make_unique<RemoteShards>(client->open(urls));
-#else
-  static_cast<void>(options);
-  throw Error(Errc::unsupported,
-              "the path is a URL, and Penstock was built without the component `remote`; build it "
-              "with PENSTOCK_REMOTE=ON")
-      .with_source(source_name);
-#endif
+std::optional<std::string> index_url(const std::string& shard) {
+  const std::size_t end = std::min(shard.find_first_of("?#"), shard.size());
+  std::optional<std::string> url = index_path(std::string_view(shard).substr(0, end));
+  if (url) *url += shard.substr(end);
+  return url;
 }
+
+#ifdef PENSTOCK_WEBDATASET_REMOTE
+namespace {
+
+const RemoteClient& client_of(WebDataset& options) {
+  if (options.client == nullptr) options.client = std::make_shared<const RemoteClient>();
+  return *options.client;
+}
+
+RemoteShards::Files find_index_files(const RemoteClient& client, const std::vector<std::string>& shards) {
+  std::vector<std::string> urls;
+  std::vector<std::size_t> of;  // the shard of each URL
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    std::optional<std::string> url = index_url(shards[shard]);
+    if (!url) continue;
+    urls.push_back(std::move(*url));
+    of.push_back(shard);
+  }
+  RemoteShards::Files found = client.find(urls), files(shards.size());
+  for (std::size_t i = 0; i < found.size(); ++i) files[of[i]] = std::move(found[i]);
+  return files;
+}
+
+}  // namespace
+
+std::string url_without_secrets(const std::string& url) { return shown_url(url); }
+
+std::string read_url(WebDataset& options, std::uint64_t max_bytes) {
+  const std::shared_ptr<const ByteSource> file = client_of(options).open(options.path);
+  if (file->size() > max_bytes)
+    throw error_in(
+        file->name(), Errc::limit_exceeded,
+        "the file has " + std::to_string(file->size()) + " bytes; " + std::to_string(max_bytes) + " are read at most");
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  file->read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options, const std::vector<std::string>& urls) {
+  const RemoteClient& client = client_of(options);
+  RemoteShards::Files files = client.open(urls), index_files;
+  if (options.use_index) index_files = find_index_files(client, urls);
+  return std::make_unique<RemoteShards>(std::move(files), std::move(index_files));
+}
+#else
+namespace {
+
+[[noreturn]] void refuse_urls() {
+  throw Error(Errc::unsupported,
+              "the path is a URL, and Penstock was built without the component `remote`; build it with "
+              "PENSTOCK_REMOTE=ON")
+      .with_source(source_name);
+}
+
+}  // namespace
+
+std::string url_without_secrets(const std::string& url) {
+  const std::string plain = url.substr(0, url.find_first_of("?#"));
+  const std::size_t host = plain.find("://"), at = plain.rfind('@');
+  return host == std::string::npos || at == std::string::npos ? plain
+                                                              : plain.substr(0, host + 3) + plain.substr(at + 1);
+}
+
+std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
+std::unique_ptr<RemoteShards> open_urls(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }
+#endif
 
 std::string plain_name(const std::string& name) {
   std::string plain;

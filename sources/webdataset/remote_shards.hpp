@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 #include <penstock/extend/byte_source.hpp>
 #include <penstock/sources/webdataset.hpp>
 
-#include "sample_entries.hpp"
+#include "sample_index.hpp"
 #include "shard_bytes.hpp"
 
 namespace penstock::webdataset {
@@ -22,16 +23,23 @@ class RemoteShards {
  public:
   using Files = std::vector<std::shared_ptr<const ByteSource>>;
 
-  explicit RemoteShards(Files files);
+  /// `index_files`: of each shard; null, or all missing, where there is none.
+  explicit RemoteShards(Files files, Files index_files = {});
 
   std::size_t shards() const noexcept { return files_.size(); }
   const ByteSource& file(std::size_t shard) const noexcept { return *files_[shard]; }
+  /// The shard's index file. Null: there is none.
+  const ByteSource* index_file(std::size_t shard) const noexcept {
+    return shard < index_files_.size() ? index_files_[shard].get() : nullptr;
+  }
   std::size_t range_bytes() const noexcept { return range_bytes_; }
 
   std::uint64_t blocks() const noexcept { return first_.back(); }
   std::uint64_t block_bytes(std::uint64_t block) const { return place_of(block).range.bytes; }
-  /// Appends the blocks of these members, each once, in the order in which the members need them.
-  void blocks_of(std::size_t shard, std::span<const Entry> members, std::vector<std::uint64_t>& ids) const;
+  /// Appends the blocks of a sample, each once, in the order in which its members need them. If an index file says
+  /// where the members are, what is compared with it belongs to the sample.
+  void blocks_of(std::size_t shard, const ShardIndex& index, std::uint64_t sample,
+                 std::vector<std::uint64_t>& ids) const;
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
   BlocksAhead blocks_ahead() const noexcept;
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
@@ -48,7 +56,7 @@ class RemoteShards {
   };
   Place place_of(std::uint64_t block) const noexcept;
 
-  Files files_;
+  Files files_, index_files_;
   std::size_t range_bytes_ = 0;
   std::vector<std::uint64_t> first_{0};
 };
@@ -77,8 +85,14 @@ class StreamedShard final : public ShardBytes {
 bool names_url(const std::string& path) noexcept;
 /// Returns the name of a file in a URL as it is on a disk: `%20` is a space.
 std::string plain_name(const std::string& name);
-/// Opens the shards that a URL with braces names, and removes secrets from `options.path`. @throws Error(unsupported)
-/// if Penstock was built without the component `remote`.
-std::unique_ptr<RemoteShards> open_urls(WebDataset& options);
+/// Returns the URL of the index file beside a shard. Returns nothing if the URL's path does not end in ".tar".
+std::optional<std::string> index_url(const std::string& shard);
+/// Returns a URL without user, password and query.
+std::string url_without_secrets(const std::string& url);
+/// Reads a whole file on a server, the one at `options.path`. @throws Error(limit_exceeded) above `max_bytes`;
+/// Error(unsupported) if Penstock was built without the component `remote`; Error(io | not_found | invalid_argument).
+std::string read_url(WebDataset& options, std::uint64_t max_bytes);
+/// Opens the shards at these URLs, and their index files. Sets `options.client`. @throws the same.
+std::unique_ptr<RemoteShards> open_urls(WebDataset& options, const std::vector<std::string>& urls);
 
 }  // namespace penstock::webdataset

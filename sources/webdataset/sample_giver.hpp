@@ -14,6 +14,7 @@
 #include <penstock/extend/sample.hpp>
 #include <penstock/sources/webdataset.hpp>
 
+#include "claims.hpp"
 #include "faults.hpp"
 #include "npy.hpp"
 #include "store.hpp"
@@ -26,6 +27,8 @@ namespace penstock::webdataset {
 ///         The bytes, if they are in memory at one place; otherwise a span without data. Valid as long as the sample.
 ///     void copy(std::size_t shard, Entry member, std::byte* to);
 ///         Copies the bytes. @throws Error.
+///     void will_copy(std::size_t shard, std::uint64_t begin, Entry member);
+///         Says that the bytes from `begin` to the member's end are copied next, in parts. @throws Error.
 ///
 /// One thread at a time.
 template <class Access>
@@ -37,6 +40,8 @@ class SampleGiver {
 
   /// Makes the sample at `location`, which has number `index`. @throws Error.
   void give(std::uint64_t index, Location location, SampleBuilder& out) {
+    const ShardIndex& shard = store_.indices[location.shard];
+    if (shard.is_claimed() && location.sample + 1 == shard.samples()) check_end(index, location);
     for (std::size_t slot = 0; slot < store_.fields.size(); ++slot) {
       const Entry entry = store_.entry(location, slot);
       try {
@@ -48,11 +53,40 @@ class SampleGiver {
   }
 
  private:
+  // A shard, as `Access` has it.
+  class Bytes final : public ShardBytes {
+   public:
+    Bytes(const Store& store, Access& access, std::size_t shard) : store_(store), access_(access), shard_(shard) {}
+    const std::string& path() const noexcept override { return store_.shards[shard_]; }
+    std::uint64_t bytes() const noexcept override { return store_.indices[shard_].bytes; }
+    void read(char* to, std::size_t count, std::uint64_t offset) const override {
+      access_.copy(shard_, {offset, count}, reinterpret_cast<std::byte*>(to));
+    }
+
+   private:
+    const Store& store_;
+    Access& access_;
+    const std::size_t shard_;
+  };
+
+  void check_end(std::uint64_t index, Location location) {
+    try {
+      require_end_as_claimed(Bytes(store_, access_, location.shard), store_.indices[location.shard]);
+    } catch (Error& error) {
+      error.with_source("webdataset").with_file(store_.shards[location.shard]).with_index(index);
+      throw;
+    }
+  }
+
   void give_member(std::size_t slot, Location location, Entry entry, SampleBuilder& out) {
     const PlannedField& field = store_.fields[slot];
     const std::size_t shard = location.shard;
     if (!entry.readable()) [[unlikely]]
       refuse_member(entry, field, store_.indices[shard], location.sample);
+    if (const ShardIndex& index = store_.indices[shard]; index.is_claimed()) {
+      access_.will_copy(shard, index.lead_begin(entry.offset), entry);
+      require_as_claimed(Bytes(store_, access_, shard), index, location.sample, entry, field);
+    }
     switch (field.kind) {
       case WebDatasetKind::automatic:
       case WebDatasetKind::bytes:

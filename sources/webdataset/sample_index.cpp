@@ -7,8 +7,8 @@
 #include "common/on_threads.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
+#include "member_source.hpp"
 #include "members_apart.hpp"
-#include "remote_shards.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock::webdataset {
@@ -53,16 +53,22 @@ void require_same(const InputFile& file, const ShardIndex& index) {
     throw error_in(file.path(), Errc::io, "the shard was cut short or replaced while it was open; open it again");
 }
 
-ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& fields) {
-  TarScan scan(file);
+std::uint64_t ShardIndex::lead_begin(std::uint64_t offset) const noexcept {
+  if (!is_claimed()) return offset;
+  const auto found = std::ranges::lower_bound(leads, offset, {}, &Lead::offset);
+  return found != leads.end() && found->offset == offset ? found->begin : offset - tar_block_bytes;
+}
+
+ShardIndex index_members(MemberSource& members, const std::vector<PlannedField>& fields) {
   std::unordered_map<std::string_view, std::size_t> slots;  // slot of each extension
   for (std::size_t slot = 0; slot < fields.size(); ++slot)
     for (const std::string& extension : fields[slot].extensions) slots.emplace(extension, slot);
   ShardIndex index;
   index.entries = SampleEntries(fields.size());
-  index.bytes = file.bytes();
+  index.bytes = members.bytes();
+  index.index_file = members.index_file();
   TarMember member;
-  while (scan.next(member)) {
+  while (members.next(member)) {
     const auto name = split_name(member.name);
     if (!name) {
       if (member.is_file()) ++index.left_out[""];
@@ -75,20 +81,29 @@ ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& 
       index.ends.push_back(index.keys.size());
       index.entries.add_sample();
     }
-    if (const auto slot = slots.find(name->extension); slot != slots.end())
+    if (const auto slot = slots.find(name->extension); slot != slots.end()) {
       note(index.entries.of_last(slot->second), member);
-    else if (member.is_file())
+      if (index.is_claimed() && member.offset - member.header != tar_block_bytes)
+        index.leads.push_back({member.offset, member.header});
+    } else if (member.is_file()) {
       leave_out(index, name->extension);
+    }
   }
-  index.has_end = scan.has_end();
-  index.end = scan.position();
+  index.has_end = members.has_end();
+  index.end = members.position();
   index.keys.shrink_to_fit();
   index.ends.shrink_to_fit();
+  index.leads.shrink_to_fit();
   index.entries.finish();
   index.apart = samples_apart(index);
   // If the members of most samples lie apart, the shard is refused. Otherwise only the samples in `apart` are bad.
-  if (index.apart.size() > index.samples() / 2) refuse_members_apart(file.path());
+  if (index.apart.size() > index.samples() / 2) refuse_members_apart(members);
   return index;
+}
+
+ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& fields) {
+  TarScan scan(file);
+  return index_members(scan, fields);
 }
 
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
@@ -100,14 +115,6 @@ std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, cons
     made[at].device = file.device();
     made[at].inode = file.inode();
   });
-  return made;
-}
-
-std::vector<ShardIndex> index_shards(const RemoteShards& shards, const std::vector<PlannedField>& fields,
-                                     unsigned threads) {
-  std::vector<ShardIndex> made(shards.shards());
-  common::for_each_on_threads(made.size(), threads,
-                              [&](std::size_t at) { made[at] = index_shard(StreamedShard(shards, at), fields); });
   return made;
 }
 

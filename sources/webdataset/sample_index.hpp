@@ -27,28 +27,39 @@ struct ShardIndex {
   std::map<std::string, std::uint64_t> left_out;
   static constexpr std::size_t max_left_out = 100;
   std::vector<std::uint64_t> apart;  ///< the result of `samples_apart`
+  /// The index file that says where the members are. What it says is compared with the shard when a member is read.
+  /// Empty: the headers were read.
+  std::string index_file;
+  struct Lead {
+    std::uint64_t offset, begin;
+  };
+  /// By offset, those members of the index file before which there is more than one block.
+  std::vector<Lead> leads;
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {
     const std::uint64_t begin = sample == 0 ? 0 : ends[sample - 1];
     return {keys.data() + begin, static_cast<std::size_t>(ends[sample] - begin)};
   }
+  bool is_claimed() const noexcept { return !index_file.empty(); }
+  /// Where the bytes begin that are compared with the index file before the member with data at `offset` is read: where
+  /// the member before it in the index file ends. Without an index file, `offset`.
+  std::uint64_t lead_begin(std::uint64_t offset) const noexcept;
 };
 
 class InputFile;
-class RemoteShards;
+class MemberSource;
 /// @throws Error(io) if the file is not the one that was indexed, or has become shorter.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Reads the headers of a shard. Sets all of the index but `device` and `inode`. @throws what TarScan throws;
+/// Makes the index of a shard's members. Sets all of it but `device` and `inode`. @throws what MemberSource throws;
 /// Error(unsupported) if the members of most samples are not next to each other.
+ShardIndex index_members(MemberSource& members, const std::vector<PlannedField>& fields);
+/// Does the same with the members that TarScan finds.
 ShardIndex index_shard(const ShardBytes& file, const std::vector<PlannedField>& fields);
 
 /// Indexes many shards, on several threads. If several shards can't be indexed, throws the Error of the first of them.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
-                                     unsigned threads);
-/// Does the same with shards on servers.
-std::vector<ShardIndex> index_shards(const RemoteShards& shards, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 
 }  // namespace penstock::webdataset

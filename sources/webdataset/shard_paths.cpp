@@ -15,12 +15,11 @@
 #include "common/natural_order.hpp"
 #include "common/store_list.hpp"
 #include "errors.hpp"
+#include "manifest.hpp"
 
 namespace penstock::webdataset {
 
 namespace {
-
-constexpr std::size_t max_shards = 1'000'000;
 
 [[noreturn]] void refuse_pattern(std::string_view pattern, const std::string& why) {
   throw Error(Errc::invalid_argument, "the pattern \"" + printable(pattern) + "\" " + why);
@@ -126,6 +125,14 @@ std::vector<std::string> list_shards(const std::string& path, SkippedEntries& pa
   if (path.empty() || path.find('\0') != std::string::npos)
     throw error_in(path, Errc::invalid_argument, "the shards' path is empty, or holds a zero byte");
   std::vector<std::string> shards;
+  if (names_manifest(path)) {
+    WebDataset options{.path = path};
+    Manifest manifest = read_manifest(options);
+    if (manifest.on_servers)
+      throw error_in(path, Errc::unsupported,
+                     "the manifest names shards on servers, and these must be on this machine");
+    return std::move(manifest.shards);
+  }
   if (common::names_store_list(path)) {
     for (const std::string& store : common::read_store_list(path, "tar", "webdataset").stores) {
       const std::vector<std::string> of_store = list_shards(store, passed_over);

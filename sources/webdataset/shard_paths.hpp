@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace penstock::webdataset {
 
 inline constexpr std::string_view shard_extension = ".tar";
+inline constexpr std::size_t max_shards = 1'000'000;
 
 /// Returns all texts of a pattern with {a,b} and {00..12}, in the order in which they are written.
 /// @throws Error(invalid_argument), which names no file, if the braces are wrong, or there are more than a million

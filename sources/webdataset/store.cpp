@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <penstock/extend/store_files.hpp>
 
+#include "claims.hpp"
 #include "class_names.hpp"
 #include "common/shard_names.hpp"
 #include "errors.hpp"
 #include "infer_fields.hpp"
+#include "manifest.hpp"
+#include "member_finder.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
 #include "tar_scan.hpp"
@@ -43,20 +47,53 @@ std::string_view base_name(std::string_view path) noexcept { return path.substr(
 }  // namespace
 
 Store::Store(WebDataset its_options) : options(std::move(its_options)) {
-  if (names_url(options.path))
-    open_remote();
-  else
-    open_local();
+  const bool is_url = names_url(options.path);
+  std::optional<Manifest> manifest;
+  if (names_manifest(options.path)) manifest = read_manifest(options);
+  if (is_url || (manifest && manifest->on_servers)) {
+    open_remote(manifest);
+    index_remote();
+  } else {
+    open_local(std::move(manifest));
+  }
   add_up();
   take_schema();
 }
 
-void Store::open_local() {
-  SkippedEntries others;
-  shards = list_shards(options.path, others);
-  passed_over = others.text();
+Store::Store(WebDataset its_options, std::unique_ptr<RemoteShards> its_shards)
+    : options(std::move(its_options)), remote(std::move(its_shards)) {
+  index_remote();
+  add_up();
+  take_schema();
+}
+
+void Store::open_remote(const std::optional<Manifest>& manifest) {
+  const std::vector<std::string> urls = manifest ? manifest->shards : expand_url(options.path);
+  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
+    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
+  try {
+    remote = open_urls(options, urls);
+  } catch (Error& error) {
+    if (manifest) manifest->add_line(error);
+    throw;
+  }
+  if (names_url(options.path)) options.path = url_without_secrets(options.path);
+}
+
+void Store::open_local(std::optional<Manifest> manifest) {
+  if (manifest) {
+    shards = std::move(manifest->shards);
+  } else {
+    SkippedEntries others;
+    shards = list_shards(options.path, others);
+    passed_over = others.text();
+  }
   common::refuse_unfinished(shards, shard_extension, source_name);
-  plan([this](std::size_t shard) { return infer_fields(InputFile(shards[shard])); });
+  plan([this](std::size_t shard) {
+    const InputFile file(shards[shard]);
+    TarScan scan(file);
+    return infer_fields(scan);
+  });
   indices = index_shards(shards, fields, options.threads);
   refuse_twice(shards, indices, options.path);
   maps.reserve(shards.size());
@@ -64,11 +101,12 @@ void Store::open_local() {
     maps.emplace_back(shards[shard], indices[shard], options.read_ahead, options.access);
 }
 
-void Store::open_remote() {
-  remote = open_urls(options);
+void Store::index_remote() {
   for (std::size_t shard = 0; shard < remote->shards(); ++shard) shards.push_back(remote->file(shard).name());
-  plan([this](std::size_t shard) { return infer_fields(StreamedShard(*remote, shard)); });
-  indices = index_shards(*remote, fields, options.threads);
+  MemberFinder finder(*remote);
+  plan([&](std::size_t shard) { return finder.infer(shard); });
+  indices = finder.index(fields, options.threads);
+  index_notes = finder.notes();
 }
 
 // Decides the fields. `infer`: returns those of a shard.
@@ -161,6 +199,8 @@ Field Store::array_field(std::size_t slot) const {
         file.reset();
         file = open_shard(location.shard);
       }
+      if (indices[location.shard].is_claimed())
+        require_as_claimed(*file, indices[location.shard], location.sample, entry, fields[slot]);
       const auto begin = [&](std::uint64_t most) {
         header.resize(static_cast<std::size_t>(std::min(entry.size, most)));
         file->read(reinterpret_cast<char*>(header.data()), header.size(), entry.offset);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "common/page_advice.hpp"
 #include "field_plan.hpp"
+#include "manifest.hpp"
 #include "remote_shards.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
@@ -23,6 +25,8 @@ namespace penstock::webdataset {
 class Store {
  public:
   explicit Store(WebDataset its_options);
+  /// Opens these shards, whatever `its_options.path` is.
+  Store(WebDataset its_options, std::unique_ptr<RemoteShards> its_shards);
 
   /// Where a sample is.
   struct Location {
@@ -50,6 +54,7 @@ class Store {
   std::vector<std::string> shards;  ///< paths, or URLs without secrets
   /// The other files and folders in the shards' folder, as a text. Empty if the source passes over nothing.
   std::string passed_over;
+  std::vector<std::string> index_notes;  ///< what is worth a line about shards' index files
   std::vector<ShardIndex> indices;
   std::vector<ShardMap> maps;            ///< of shards on this machine
   std::unique_ptr<RemoteShards> remote;  ///< shards on servers; null: they are on this machine
@@ -60,8 +65,9 @@ class Store {
   mutable common::PageAdvice advice;
 
  private:
-  void open_local();
-  void open_remote();
+  void open_remote(const std::optional<Manifest>& manifest);
+  void open_local(std::optional<Manifest> manifest);
+  void index_remote();
   void plan(const std::function<std::vector<WebDatasetField>(std::size_t shard)>& infer);
   void add_up();
   void take_schema();

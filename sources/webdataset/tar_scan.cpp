@@ -23,7 +23,6 @@ constexpr std::size_t near_bytes = 64u << 10;  // bytes to read at once if the n
 constexpr std::uint64_t near_gap = 8u << 10;
 constexpr std::size_t far_bytes = 4u << 10;  // bytes to read at once if the next header is not near
 constexpr std::uint64_t max_extension_bytes = 1u << 20;
-constexpr std::size_t max_name_bytes = 64u << 10;
 constexpr std::uint64_t looked_at_after_end = 1u << 20;
 
 struct Compression {
@@ -76,7 +75,10 @@ void InputFile::read(char* to, std::size_t count, std::uint64_t offset) const {
   throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + got);
 }
 
-TarScan::TarScan(const ShardBytes& file) : file_(file), window_(near_bytes) {
+TarScan::TarScan(const ShardBytes& file, std::uint64_t begin, std::uint64_t end)
+    : file_(file), begin_(begin), readable_end_(end), position_(begin) {}
+
+TarScan::TarScan(const ShardBytes& file) : TarScan(file, 0, file.bytes()) {
   if (file.bytes() == 0) fail(Errc::corrupt, "the file is empty, not even tar's end mark is there", 0);
   const std::string_view head = look(0, static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes(), 8)));
   for (const Compression& compression : compressions)
@@ -92,11 +94,18 @@ void TarScan::fail(Errc code, std::string cause, std::uint64_t offset) const {
   throw error_in(file_.path(), code, std::move(cause), offset);
 }
 
+void TarScan::restart() {
+  position_ = begin_;
+  has_end_ = false;
+}
+
 std::string_view TarScan::look(std::uint64_t offset, std::size_t count) {
+  if (offset > readable_end_ || count > readable_end_ - offset)
+    fail(Errc::corrupt, "what begins here does not end where it should", offset);
   if (offset < window_begin_ || offset + count > window_end_) {
     const bool near = offset >= window_begin_ && offset <= window_end_ + near_gap;
     const std::uint64_t most = std::max<std::uint64_t>(count, near ? near_bytes : far_bytes);
-    const auto part = static_cast<std::size_t>(std::min(file_.bytes() - offset, most));
+    const auto part = static_cast<std::size_t>(std::min(readable_end_ - offset, most));
     if (window_.size() < part) window_.resize(part);
     window_end_ = window_begin_ = 0;
     file_.read(window_.data(), part, offset);
@@ -122,7 +131,7 @@ std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
 
 // Throws if a second archive follows the first one, because the second one's samples would be left out silently.
 void TarScan::refuse_what_follows() {
-  const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_after_end);
+  const std::uint64_t end = std::min(readable_end_, position_ + looked_at_after_end);
   for (std::uint64_t at = position_; at + tar_block_bytes <= end; at += tar_block_bytes) {
     const TarBlockView block = block_of(look(at, tar_block_bytes));
     if (is_zero(block)) continue;

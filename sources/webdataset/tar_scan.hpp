@@ -10,6 +10,7 @@
 
 #include <penstock/error.hpp>
 
+#include "member_source.hpp"
 #include "shard_bytes.hpp"
 #include "tar_header.hpp"
 
@@ -37,36 +38,24 @@ class InputFile final : public ShardBytes {
   std::uint64_t bytes_ = 0, device_ = 0, inode_ = 0;
 };
 
-/// Why a member can't be read, although the members after it can.
-enum class TarFault : std::uint8_t { none, sparse, unknown_type, long_name };
-
-/// A member of a tar file.
-struct TarMember {
-  std::string name;  ///< the name as written in the file
-  char type = '0';
-  std::uint64_t header = 0;  ///< offset of the member's first block, which may be an extended header's
-  std::uint64_t offset = 0;  ///< offset of the member's data
-  std::uint64_t size = 0;    ///< bytes of the member's data, which end within the file
-  TarFault fault = TarFault::none;
-
-  /// Returns false for links, devices and similar members.
-  bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
-};
-
-/// Goes through the members of one tar file, except folders and volume labels. One thread at a time may use it.
-class TarScan {
+/// Reads the members' headers.
+class TarScan final : public MemberSource {
  public:
   /// `file` must outlive the object. @throws Error(unsupported) if the file is compressed, Error(corrupt) if it is
   /// empty.
   explicit TarScan(const ShardBytes& file);
+  /// Begins with the header at `begin`, and reads only bytes before `end`. `next` throws Error(corrupt) where it would
+  /// need further ones.
+  TarScan(const ShardBytes& file, std::uint64_t begin, std::uint64_t end);
 
-  /// Sets `member` to the next member. Returns false if there is no further member. @throws
-  /// Error(corrupt | unsupported | limit_exceeded | io), with the offset.
-  bool next(TarMember& member);
-  /// Returns the position after the padding of the member that was read last. The next member would begin there.
-  std::uint64_t position() const noexcept { return position_; }
-  /// Returns whether the archive has tar's end mark. Call this after `next` has returned false.
-  bool has_end() const noexcept { return has_end_; }
+  const std::string& path() const noexcept override { return file_.path(); }
+  std::uint64_t bytes() const noexcept override { return file_.bytes(); }
+  /// @throws Error(corrupt | unsupported | limit_exceeded | io), with the offset.
+  bool next(TarMember& member) override;
+  void restart() override;
+  /// The position after the padding of the member that was read last.
+  std::uint64_t position() const noexcept override { return position_; }
+  bool has_end() const noexcept override { return has_end_; }
 
  private:
   /// What extended headers specify about the member after them.
@@ -77,7 +66,7 @@ class TarScan {
   };
 
   /// Returns `count` bytes of the file from `offset`. The view is valid until the next call. REQUIRES: the range is
-  /// within the file.
+  /// within the file. @throws Error(corrupt) if the bytes are not to be read.
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();
@@ -90,7 +79,8 @@ class TarScan {
   [[noreturn]] void fail(Errc code, std::string cause, std::uint64_t offset) const;
 
   const ShardBytes& file_;
-  std::uint64_t position_ = 0;
+  const std::uint64_t begin_, readable_end_;
+  std::uint64_t position_;
   bool has_end_ = false;
   std::vector<char> window_;
   std::uint64_t window_begin_ = 0, window_end_ = 0;

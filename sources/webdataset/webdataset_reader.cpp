@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/sources/webdataset.hpp>
@@ -32,9 +33,26 @@ class ShardAccess {
   std::span<const std::byte> view(std::size_t shard, Entry entry) const {
     return maps_ ? store_.mapped(shard, entry) : std::span<const std::byte>();
   }
+  void will_copy(std::size_t shard, std::uint64_t begin, Entry entry) {
+    if (store_.remote == nullptr) return;
+    ready_bytes_ = 0;
+    const auto bytes = static_cast<std::size_t>(entry.offset + entry.size - begin);
+    if (ready_.size() < bytes) ready_.resize(bytes);
+    store_.remote->file(shard).read(begin, std::span(ready_).first(bytes));
+    ready_bytes_ = bytes;
+    ready_shard_ = shard;
+    ready_begin_ = begin;
+  }
   void copy(std::size_t shard, Entry entry, std::byte* to) {
-    if (store_.remote != nullptr)
-      return store_.remote->file(shard).read(entry.offset, {to, static_cast<std::size_t>(entry.size)});
+    if (store_.remote != nullptr) {
+      const auto size = static_cast<std::size_t>(entry.size);
+      const std::uint64_t at = entry.offset - ready_begin_;
+      if (shard == ready_shard_ && entry.offset >= ready_begin_ && at <= ready_bytes_ && size <= ready_bytes_ - at)
+        std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(at), size, to);
+      else
+        store_.remote->file(shard).read(entry.offset, {to, size});
+      return;
+    }
     if (!file_ || open_shard_ != shard) {
       file_.reset();
       file_.emplace(store_.shards[shard]);
@@ -54,6 +72,11 @@ class ShardAccess {
   const bool maps_;
   std::optional<webdataset::InputFile> file_;
   std::size_t open_shard_ = 0;
+  // What was read from a server at once.
+  std::vector<std::byte> ready_;
+  std::size_t ready_bytes_ = 0;
+  std::size_t ready_shard_ = 0;
+  std::uint64_t ready_begin_ = 0;
 };
 
 }  // namespace

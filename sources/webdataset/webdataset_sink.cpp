@@ -14,11 +14,13 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "class_names.hpp"
+#include "common/on_threads.hpp"
 #include "common/sinks/journal.hpp"
 #include "common/sinks/key_as_file_name.hpp"
 #include "common/sinks/opened_sink.hpp"
 #include "common/sinks/sharded_sink.hpp"
 #include "errors.hpp"
+#include "index_file.hpp"
 #include "member_name.hpp"
 #include "sample_encoder.hpp"
 #include "sample_index.hpp"
@@ -112,6 +114,9 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
       refuse(Errc::invalid_argument,
              "the key has " + std::to_string(name.size()) + " bytes as a file's name; it may have " +
                  std::to_string(max_key_bytes) + "; set keys to position",
+             item.key);
+    if (options_.index && name.find(' ') != std::string::npos)
+      refuse(Errc::invalid_argument, "the key has a space, which index files can't hold; set keys to position",
              item.key);
     const std::uint64_t bytes = encoder_.encode(name, sample);
     const bool full = !names_in_shard_.empty() && (names_in_shard_.size() >= options_.max_samples ||
@@ -216,6 +221,13 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   void write_beside_finished() override {
     for (const ClassFile& classes : classes_)
       if (!classes.text.empty()) replace_text(classes.file, classes.text, true, source_name);
+    if (!options_.index || samples_ == 0) return;
+    common::for_each_on_threads(shard_ + 1, 0, [&](std::size_t number) {
+      const std::string shard = names_.shard(number), partial = names_.partial(number);
+      // A run that was killed here may have given some shards their final names.
+      const bool is_partial = file_bytes(partial, source_name).has_value();
+      webdataset::write_index_file(is_partial ? partial : shard, webdataset::index_path(shard).value());
+    });
   }
 
   std::uint64_t samples_before() const override { return there_.size(); }

@@ -2,59 +2,15 @@
 #include <penstock/sources/webdataset.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
+#include "block_access.hpp"
 #include "errors.hpp"
 #include "sample_giver.hpp"
 #include "store.hpp"
 
 namespace penstock {
-
-namespace {
-
-using webdataset::Entry;
-
-// The bytes of a sample's members in its blocks.
-class BlockAccess {
- public:
-  BlockAccess(const webdataset::RemoteShards& shards, std::span<const std::uint64_t> ids,
-              std::span<const std::span<const std::byte>> blocks)
-      : shards_(shards), ids_(ids), blocks_(blocks) {}
-
-  std::span<const std::byte> view(std::size_t shard, Entry entry) const {
-    if (entry.size == 0) return {};
-    const auto [block, at] = find(shard, entry.offset);
-    return entry.size <= block.size() - at ? block.subspan(at, static_cast<std::size_t>(entry.size))
-                                           : std::span<const std::byte>();
-  }
-  void copy(std::size_t shard, Entry entry, std::byte* to) const {
-    while (entry.size != 0) {
-      const auto [block, at] = find(shard, entry.offset);
-      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(entry.size, block.size() - at));
-      std::memcpy(to, block.data() + at, part);
-      to += part, entry.offset += part, entry.size -= part;
-    }
-  }
-
- private:
-  struct Part {
-    std::span<const std::byte> block;
-    std::size_t at;
-  };
-  Part find(std::size_t shard, std::uint64_t offset) const {
-    const std::uint64_t id = shards_.first_block(shard) + offset / shards_.range_bytes();
-    const auto place = static_cast<std::size_t>(std::ranges::find(ids_, id) - ids_.begin());
-    return {blocks_[place], static_cast<std::size_t>(offset % shards_.range_bytes())};
-  }
-
-  const webdataset::RemoteShards& shards_;
-  std::span<const std::uint64_t> ids_;
-  std::span<const std::span<const std::byte>> blocks_;
-};
-
-}  // namespace
 
 WebDatasetSource::WebDatasetSource(WebDataset options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
 
@@ -73,7 +29,7 @@ std::uint64_t WebDatasetSource::block_bytes(std::uint64_t block) const { return 
 void WebDatasetSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const std::size_t shard = shard_of(index);
   if (impl_->remote != nullptr)
-    impl_->remote->blocks_of(shard, impl_->entries_of({shard, index - impl_->first[shard]}), ids);
+    impl_->remote->blocks_of(shard, impl_->indices[shard], index - impl_->first[shard], ids);
 }
 void WebDatasetSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   impl_->remote->load(block, bytes);
@@ -84,9 +40,9 @@ void WebDatasetSource::read(std::uint64_t index, std::span<const std::span<const
   const std::size_t shard = shard_of(index);
   const webdataset::Store::Location location{shard, index - impl_->first[shard]};
   std::vector<std::uint64_t> ids;
-  impl_->remote->blocks_of(shard, impl_->entries_of(location), ids);
-  BlockAccess access(*impl_->remote, ids, blocks);
-  webdataset::SampleGiver<BlockAccess>(*impl_, access).give(index, location, out);
+  impl_->remote->blocks_of(shard, impl_->indices[shard], location.sample, ids);
+  webdataset::BlockAccess access(*impl_->remote, ids, blocks);
+  webdataset::SampleGiver<webdataset::BlockAccess>(*impl_, access).give(index, location, out);
 }
 BlocksAhead WebDatasetSource::blocks_ahead() const {
   return impl_->remote == nullptr ? BlocksAhead() : impl_->remote->blocks_ahead();
@@ -111,8 +67,10 @@ std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
 }
 std::string WebDatasetSource::passed_over() const { return impl_->passed_over; }
 std::vector<std::string> WebDatasetSource::notes() const {
-  if (impl_->passed_over.empty()) return {};
-  return {"passed over: " + impl_->passed_over + "; shards end in .tar, and lie in the folder itself"};
+  std::vector<std::string> notes = impl_->index_notes;
+  if (!impl_->passed_over.empty())
+    notes.push_back("passed over: " + impl_->passed_over + "; shards end in .tar, and lie in the folder itself");
+  return notes;
 }
 std::uint64_t WebDatasetSource::members_advised() const noexcept { return impl_->advice.asked(); }
 void WebDatasetSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->will_need(indices); }

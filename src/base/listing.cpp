@@ -239,7 +239,8 @@ FolderListing list_files(const std::string& folder, const std::function<bool(std
 bool is_beside_shards(std::string_view name) noexcept {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   return name == "classes.txt" || (name.ends_with(".txt") && has("-classes")) || name.ends_with("-made-by.json") ||
-         has("-unfinished.") || name.ends_with(".partial") || name.ends_with(".lock") || name.ends_with("-report");
+         has("-unfinished.") || name.ends_with(".partial") || name.ends_with(".lock") || name.ends_with("-report") ||
+         name.ends_with(".idx");
 }
 
 std::string missing_folder(const std::string& file) {

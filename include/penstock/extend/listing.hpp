@@ -85,8 +85,8 @@ struct FolderListing {
 PENSTOCK_API FolderListing list_files(const std::string& folder, const std::function<bool(std::string_view)>& takes,
                                       std::string_view source);
 
-/// Whether Penstock makes files or folders of that name beside shards: a journal, a lock, a list of classes, a report.
-/// A listing of shards does not count these files and folders as skipped.
+/// Whether Penstock makes files or folders of that name beside shards: a journal, a lock, a list of classes, an index
+/// file, a report. A listing of shards does not count these files and folders as skipped.
 PENSTOCK_API bool is_beside_shards(std::string_view name) noexcept;
 
 /// Returns the beginning of a file's path up to the first folder that does not exist, or that is not a folder. Returns

@@ -219,6 +219,14 @@ class PENSTOCK_API Hdf5Source {
   /// file.
   /// @throws Error(not_found) past the end, like all functions that take a block.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  /// How many blocks are wanted ahead: 64, with 64 MiB together when they are decoded. None without blocks.
+  BlocksAhead blocks_ahead() const noexcept;
+  /// Has the system read these blocks from the disk, on a thread of its own, if they are not in its memory.
+  void will_load(std::span<const std::uint64_t> blocks) const noexcept;
+  /// Leaves out those of them that were not asked for so far.
+  void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
+  /// Number of chunks that the system was asked to read ahead.
+  std::uint64_t chunks_advised() const noexcept;
   /// Makes a record. `blocks`: the decoded blocks of `blocks_of(index)`, in the same order.
   /// @throws Error(corrupt | io) like `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;

@@ -55,7 +55,10 @@ struct WebDataset {
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
   /// - a list of stores that `penstock merge` wrote, "X.json";
   /// - a URL of HTTP or HTTPS, which may have braces: "https://host/train-{000000..000146}.tar". Needs the component
-  ///   `remote`.
+  ///   `remote`;
+  /// - a manifest, "X.txt", on this machine or at a URL: a text with a shard in each line. A line is a URL, or a path
+  ///   relative to the manifest, and may have braces. Blank lines and lines that begin with '#' are skipped. All
+  ///   shards are on this machine, or all on servers.
   ///
   /// Files from braces come in the order in which the braces list them. Files that a folder or a wildcard finds are
   /// ordered as people count: 2 comes before 10.
@@ -85,6 +88,9 @@ struct WebDataset {
   /// How members are read. With `FileAccess::read`, reading also throws if a shard was cut short or replaced after it
   /// was opened.
   FileAccess access = FileAccess::map;
+  /// If true, the samples of X.tar on a server are found in the index file X.idx beside it, of the form v1.2 of DALI's
+  /// wds2idx, if there is one. `penstock index` makes such files. Shards on this machine are always looked through.
+  bool use_index = true;
   /// Reads shards on servers (`RemoteClient`). Default: a new client with the default options.
   std::shared_ptr<const RemoteClient> client = {};
 };
@@ -97,7 +103,7 @@ class PENSTOCK_API WebDatasetReader {
   ~WebDatasetReader();
   /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
   /// @throws Error(corrupt) if the sample lacks a field, has a field twice, or a member does not have the form of its
-  /// kind.
+  /// kind. Also if the shard is not as its index file says.
   /// @throws Error(unsupported) if
   /// - a member is a link, a device or sparse, or its type is unknown;
   /// - a member's name is an absolute path, leads out of its folder, or has control characters;
@@ -125,9 +131,10 @@ class PENSTOCK_API WebDatasetReader {
 /// sample. Shards should not change while they are open. If a shard is cut short while it is open, reading it ends the
 /// process by SIGBUS. With `FileAccess::read`, reading throws instead.
 ///
-/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. Opening them
-/// transfers each shard once, because only that finds its members. Files with the names of classes are not looked for
-/// there.
+/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. The members of a
+/// shard with an index file are found in it (`WebDataset::use_index`). Opening transfers any other shard once, because
+/// only that finds its members. What an index file says is checked when it is read, and again when a member is: then
+/// the blocks before the member are compared with it. Files with the names of classes are not looked for on servers.
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
@@ -135,11 +142,13 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(not_found) if a shard does not exist, the folder has no shards, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
   /// - the pattern's braces are wrong, or stand for more than a million files;
+  /// - a manifest names no shards, more than a million, or some on this machine and some on servers;
   /// - a file is given twice, also by different names;
   /// - no fields are given, and none can be found;
   /// - the given fields can't work;
   /// - WebDatasetSink has not finished the store.
-  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset.
+  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset. Also if an
+  /// index file can't be right. Then the error names the index file and the line.
   /// @throws Error(unsupported) if
   /// - a shard is compressed;
   /// - there are members after the end of the archive;
@@ -203,7 +212,8 @@ class PENSTOCK_API WebDatasetSource {
   /// What the folder has besides shards: "12 files (.gz 8, .txt 4), 1 folder". Empty if it has only shards, or no
   /// folder was given. Hidden files, files of an operating system, and files that belong to the shards do not count.
   std::string passed_over() const;
-  /// What `passed_over` returns, as a line for `plan()`. None if `passed_over` is empty.
+  /// Lines for `plan()`: what `passed_over` returns, if it is not empty; index files that are not used, and why; how
+  /// many shards have none, if others have one.
   std::vector<std::string> notes() const;
   /// What the client of shards on servers fetched so far.
   FetchCounts fetched() const;

@@ -55,6 +55,9 @@ struct WebDatasetSinkOptions {
   /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
+  /// If true, `finish` writes the index file X.idx beside each shard X.tar, like `write_index_files`. Then no key may
+  /// have a space.
+  bool index = false;
   // What changes only speed and memory.
   /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
   /// process) may leave an unfinished store that is damaged.
@@ -117,6 +120,7 @@ class PENSTOCK_API WebDatasetSink {
   /// Writes a sample.
   /// @throws Error(invalid_argument) if
   /// - the current shard has the key already, or the key is longer than `max_key_bytes`;
+  /// - with `WebDatasetSinkOptions::index`, the key has a space;
   /// - the item is out of order;
   /// - the store was finished before.
   /// @throws Error(io) if the disk is full.

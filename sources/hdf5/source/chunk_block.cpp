@@ -136,4 +136,13 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
   });
 }
 
+std::uint64_t read_block_ahead(const Dataset& dataset, std::uint64_t block) {
+  std::uint64_t asked = 0;
+  for_each_chunk(dataset, block * dataset.chunk().front(), [&](std::span<const std::uint64_t> first) {
+    if (const auto chunk = find_chunk(dataset, first))
+      asked += dataset.file().will_read(chunk->offset, chunk->bytes) ? 1 : 0;
+  });
+  return asked;
+}
+
 }  // namespace penstock::hdf5

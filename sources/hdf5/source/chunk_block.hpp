@@ -22,4 +22,8 @@ std::size_t block_bytes(const Dataset& dataset) noexcept;
 void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksum, Workspaces& workspaces,
                 std::span<std::byte> out);
 
+/// Asks the system to read a block from the disk. Returns how many of its chunks were not in memory. @throws Error like
+/// `load_block`, if the file's index can't be read.
+std::uint64_t read_block_ahead(const Dataset& dataset, std::uint64_t block);
+
 }  // namespace penstock::hdf5

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,6 +65,13 @@ void File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
                  "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
                      std::to_string(bytes_now()),
                  offset + got);
+}
+
+bool File::will_read(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  std::byte byte{};
+  iovec to{&byte, 1};
+  if (::preadv2(fd_, &to, 1, static_cast<off_t>(offset), RWF_NOWAIT) == 1) return false;
+  return ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED) == 0;
 }
 
 void File::require_own_process() const {

@@ -34,6 +34,8 @@ class File {
 
   /// Fills `out` with the bytes from `offset` on, without the library. @throws Error(io).
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
+  /// Asks the system to read bytes of the file from the disk. Returns false if the first of them is in memory already.
+  bool will_read(std::uint64_t offset, std::uint64_t bytes) const noexcept;
   /// @throws Error(forked) in a child made by fork().
   void require_own_process() const;
 

@@ -181,8 +181,19 @@ std::optional<BlockRows> Hdf5Source::rows_of(std::uint64_t block) const {
 
 void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const Table& table = impl_->table_of(block);
+  impl_->read_ahead.forget({&block, 1});
   load_block(table.dataset, block - table.first_block, impl_->options.verify_checksum, impl_->workspaces, bytes);
 }
+
+BlocksAhead Hdf5Source::blocks_ahead() const noexcept {
+  constexpr std::uint64_t most_blocks = 64, most_bytes = std::uint64_t{64} << 20;
+  return impl_->blocks == 0 ? BlocksAhead() : BlocksAhead{most_blocks, most_bytes};
+}
+void Hdf5Source::will_load(std::span<const std::uint64_t> blocks) const noexcept { impl_->read_ahead.announce(blocks); }
+void Hdf5Source::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {
+  impl_->read_ahead.forget(blocks);
+}
+std::uint64_t Hdf5Source::chunks_advised() const noexcept { return impl_->read_ahead.asked(); }
 
 void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
                       SampleBuilder& out) const {

@@ -13,6 +13,8 @@
 
 #include "filters/chunk_filters.hpp"
 #include "isolation/running.hpp"
+#include "source/chunk_block.hpp"
+#include "source/read_ahead.hpp"
 #include "source/tables.hpp"
 
 namespace penstock {
@@ -63,6 +65,13 @@ class Hdf5Source::Impl {
   void number_keys();
   void number_blocks();
   void describe();
+
+ public:
+  /// The last member, because its thread uses the others.
+  mutable hdf5::ReadAhead read_ahead{[this](std::uint64_t block) {
+    const hdf5::Table& table = table_of(block);
+    return read_block_ahead(table.dataset, block - table.first_block);
+  }};
 };
 
 }  // namespace penstock

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock index: opens slides, and saves what it finds.
+// penstock index: opens slides or tar shards, and saves what it finds.
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <penstock/extend/listing.hpp>
 #include <penstock/sources/slide.hpp>
+#include <penstock/sources/slide_endings.hpp>
 #include <penstock/sources/slide_index.hpp>
+#include <penstock/sources/webdataset_index.hpp>
 
 #include "commands.hpp"
 #include "console/command_line.hpp"
@@ -23,17 +30,65 @@
 
 namespace penstock::cli {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 struct IndexFlags {
-  std::vector<std::string> slides;
+  std::vector<std::string> inputs;
   std::string out;
   SlideFlags cut;
   WriteFlags writing;
 };
 
-int index(const IndexFlags& flags) {
-  WantedSlides wanted = slide_files(flags.slides);
+// Whether the path is a folder that has tar shards, and no slides.
+bool is_folder_of_shards(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return false;
+  bool has_shards = false;
+  for (fs::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (names_slide(name)) return false;
+    has_shards = has_shards || has_ending(name, ".tar");
+  }
+  return has_shards;
+}
+
+// Whether the inputs are tar shards: by their names, or those of the files in a folder.
+bool are_shards(const std::vector<std::string>& inputs) {
+  const auto is_shard = [](const std::string& input) {
+    return has_ending(input, ".tar") || is_folder_of_shards(input);
+  };
+  const auto shards = std::ranges::count_if(inputs, is_shard);
+  if (shards != 0 && static_cast<std::size_t>(shards) != inputs.size())
+    throw UsageError(fmt::format("{} is no tar shard, and others are: index them one after the other",
+                                 printable(*std::ranges::find_if_not(inputs, is_shard))));
+  return shards != 0;
+}
+
+constexpr std::array<std::string_view, 5> options_of_shards{"--out", "--threads", "--json", "--quiet", "--help"};
+
+int index_shards(const IndexFlags& flags, const CLI::App& command) {
+  for (const CLI::Option* const option : command.get_options())
+    if (option->count() != 0 && option->nonpositional() &&
+        std::ranges::find(options_of_shards, option->get_name()) == options_of_shards.end())
+      throw UsageError(fmt::format("{} is for slides, and these are tar shards", option->get_name()));
+  const WebDatasetIndexed made =
+      write_index_files({.shards = flags.inputs, .folder = flags.out, .threads = flags.writing.threads});
+  if (!flags.writing.shows_nothing()) {
+    const std::uint64_t files = made.files.size();
+    print(fmt::format("{} of {}: {} written{}\n", counted(files, "index file"), counted(made.samples, "sample"),
+                      made.written,
+                      made.written == files ? "" : fmt::format(", {} were right already", files - made.written)));
+  }
+  if (!flags.writing.json.empty())
+    write_json({{"files", made.files}, {"samples", made.samples}, {"written", made.written}}, flags.writing.json);
+  return exit_ok;
+}
+
+int index_slides(const IndexFlags& flags) {
+  if (flags.out.empty()) throw UsageError("--out is required: the file to write, cohort.tiles");
+  WantedSlides wanted = slide_files(flags.inputs);
   Slides slides = slides_of(flags.cut, std::move(wanted.files));
   const WriteResult written = run_write("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
     options.commit_every = 1;  // a slide may take long
@@ -72,14 +127,25 @@ void add_index(CLI::App& app, Command& chosen) {
   auto flags = std::make_shared<IndexFlags>();
   CLI::App& command = *app.add_subcommand(
       "index",
-      "Saves what opening slides finds, masks of tissue included, so that `tile` and programs need not open them\n"
-      "again: --index there. Called again, it brings the index up to date; a run that was stopped, or killed, is\n"
-      "continued. Exit status 3 where slides can't be read.");
-  command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
-  command.add_option("--out", flags->out, "File to write: cohort.tiles")->required()->type_name("FILE");
+      "Of slides: saves what opening them finds, masks of tissue included, so that `tile` and programs need not open\n"
+      "them again: --index there. Called again, it brings the index up to date; a run that was stopped, or killed, is\n"
+      "continued. Exit status 3 where slides can't be read.\n"
+      "Of tar shards: writes the index file X.idx of each X.tar, as DALI's wds2idx does. On a server beside the "
+      "shards,\n"
+      "they let programs find the samples without reading the shards once.");
+  command.add_option("INPUTS", flags->inputs, "Slides or tar shards: files, folders with them, or patterns in quotes")
+      ->required();
+  command
+      .add_option("--out", flags->out,
+                  "Of slides: file to write, cohort.tiles. Of shards: folder for the index files; default: beside each")
+      ->type_name("PATH");
   add_slide_options(command, flags->cut);
   add_write_options(command, "Threads that open slides; default: as many as there are cores", flags->writing);
-  command.callback([flags, &chosen] { chosen = [flags] { return index(*flags); }; });
+  command.callback([flags, &chosen, &command] {
+    chosen = [flags, &command] {
+      return are_shards(flags->inputs) ? index_shards(*flags, command) : index_slides(*flags);
+    };
+  });
 }
 
 }  // namespace penstock::cli

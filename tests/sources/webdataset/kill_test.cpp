@@ -24,11 +24,16 @@ namespace {
 struct Job {
   bool sync;
   std::uint64_t max_samples, max_bytes;
+  bool index;
 };
 
 WebDatasetSink sink_of(const std::string& path, const Job& job) {
-  return WebDatasetSink(
-      {.path = path, .max_samples = job.max_samples, .max_bytes = job.max_bytes, .job = "test", .sync = job.sync});
+  return WebDatasetSink({.path = path,
+                         .max_samples = job.max_samples,
+                         .max_bytes = job.max_bytes,
+                         .job = "test",
+                         .index = job.index,
+                         .sync = job.sync});
 }
 
 }  // namespace
@@ -36,8 +41,8 @@ WebDatasetSink sink_of(const std::string& path, const Job& job) {
 TEST_CASE("a writer of shards that is killed at any moment is continued, byte for byte") {
   std::mt19937_64 random(29);
   const std::vector<LabelledItem> items = shard_items(300, 12'000);
-  for (const Job job :
-       {Job{true, 10'000, 1u << 30}, Job{false, 37, 1u << 30}, Job{true, 1000, 150'000}, Job{false, 5, 1u << 30}}) {
+  for (const Job job : {Job{true, 10'000, 1u << 30, false}, Job{false, 37, 1u << 30, true},
+                        Job{true, 1000, 150'000, true}, Job{false, 5, 1u << 30, false}}) {
     const TempFolder folder;
     const auto write_all = [&](const std::string& path, const WriterFate& fate) {
       WebDatasetSink sink = sink_of(path, job);

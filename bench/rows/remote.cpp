@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures how fast tar shards come from a server, by the side of a bare download of the same ranges.
+#include <functional>
+
+#include <fmt/format.h>
+#include <penstock/penstock.hpp>
+
+#include "remote_job.hpp"
+#include "rows.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr std::size_t small_bytes = 27'000, tiny_bytes = 4'000, least_bytes = 1'000;
+
+Row cold_from_server(const RowSpec& spec, const Settings& settings, std::size_t record_bytes, bool shuffles) {
+  RemoteJob job(settings, record_bytes);
+  const Executor executor(settings.threads);
+  const auto rate = [&](Timing timing) {
+    timing.value = static_cast<double>(job.bytes()) * 1e-6 / timing.value;
+    return timing;
+  };
+  std::uint64_t round = 0;
+  Row row = compare(
+      spec, settings, [&] { return rate(job.epoch(shuffles ? job.shuffled(++round) : job.in_order(), executor)); },
+      [&] { return rate(job.bare()); });
+  row.notes.push_back(job.note());
+  return row;
+}
+
+}  // namespace
+
+Row remote_cold_110k(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, value_bytes, false);
+}
+Row remote_cold_110k_blocks(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, value_bytes, true);
+}
+Row remote_cold_27k(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, small_bytes, false);
+}
+Row remote_cold_27k_blocks(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, small_bytes, true);
+}
+Row remote_cold_4k(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, tiny_bytes, false);
+}
+Row remote_cold_4k_blocks(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, tiny_bytes, true);
+}
+Row remote_cold_1k(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, least_bytes, false);
+}
+Row remote_cold_1k_blocks(const RowSpec& spec, const Settings& settings) {
+  return cold_from_server(spec, settings, least_bytes, true);
+}
+
+Row remote_cpu_110k(const RowSpec& spec, const Settings& settings) {
+  RemoteJob job(settings, value_bytes);
+  const Executor executor(settings.threads);
+  const auto seconds_a_gigabyte = [&](Timing timing) {
+    timing.value = timing.cpu_s / (static_cast<double>(job.bytes()) * 1e-9);
+    return timing;
+  };
+  Row row = compare(
+      spec, settings, [&] { return seconds_a_gigabyte(job.epoch(job.in_order(), executor)); },
+      [&] { return seconds_a_gigabyte(job.bare()); });
+  row.notes.push_back(job.note());
+  return row;
+}
+
+}  // namespace penstock::bench

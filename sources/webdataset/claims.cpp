@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "claims.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "index_file.hpp"
+#include "member_name.hpp"
+#include "tar_scan.hpp"
+
+namespace penstock::webdataset {
+
+namespace {
+
+[[noreturn]] void refuse(const ShardIndex& index, const std::string& why) {
+  throw Error(Errc::corrupt, "the shard is not as its index file says (" + index.index_file + "): " + why + "; " +
+                                 std::string(way_to_right_index));
+}
+
+// Calls `next` of a scan. What it finds wrong with the shard shows a wrong index file.
+bool next_of(TarScan& scan, TarMember& member, const ShardIndex& index) {
+  try {
+    return scan.next(member);
+  } catch (const Error& error) {
+    if (error.code() == Errc::io) throw;
+    refuse(index,
+           error.offset() ? "at offset " + std::to_string(*error.offset()) + ", " + error.cause() : error.cause());
+  }
+}
+
+void refuse_if_of_a_sample(const TarMember& member, const ShardIndex& index) {
+  if (member.is_file() && split_name(member.name))
+    refuse(index, "the shard has the member \"" + printable(member.name, 200) + "\" at offset " +
+                      std::to_string(member.offset) + ", which the index file does not list");
+}
+
+}  // namespace
+
+void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::uint64_t sample, Entry member,
+                        const PlannedField& field) {
+  TarScan scan(shard, index.lead_begin(member.offset), member.offset);
+  TarMember there;
+  while (true) {
+    if (!next_of(scan, there, index)) refuse(index, "the archive ends before the member");
+    if (there.offset >= member.offset) break;
+    refuse_if_of_a_sample(there, index);
+  }
+  const std::string what = "\"" + printable(there.name, 200) + "\" of " + std::to_string(there.size) + " bytes";
+  if (there.offset != member.offset) refuse(index, "the data of " + what + " begin at " + std::to_string(there.offset));
+  if (!there.is_file() || there.fault != TarFault::none) refuse(index, what + " is no file that can be read");
+  const auto name = split_name(there.name);
+  if (there.size != member.size || !name || name->key != index.key(sample) ||
+      std::ranges::find(field.extensions, name->extension) == field.extensions.end())
+    refuse(index, "there is " + what + ", and not this member of " + std::to_string(member.size) + " bytes");
+}
+
+void require_end_as_claimed(const ShardBytes& shard, const ShardIndex& index) {
+  if (index.end == index.bytes) return;
+  TarScan scan(shard, index.end, index.bytes);
+  for (TarMember there; next_of(scan, there, index);) refuse_if_of_a_sample(there, index);
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Index files with changed bytes, in memory: a sample is the shard's, or an error.
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+
+#include "sources/remote/memory_shard.hpp"
+#include "sources/webdataset/tar_files.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+#include "webdataset/index_file.hpp"
+#include "webdataset/tar_scan.hpp"
+
+namespace PENSTOCK_TEST_FILE {
+
+using namespace penstock;
+using namespace penstock_test;
+using namespace penstock_test::in_memory;
+
+namespace {
+
+// A shard in memory, as the scan and the index file's writer see it.
+class TextShard final : public webdataset::ShardBytes {
+ public:
+  explicit TextShard(const std::string& bytes) : bytes_(bytes) {}
+  const std::string& path() const noexcept override { return path_; }
+  std::uint64_t bytes() const noexcept override { return bytes_.size(); }
+  void read(char* to, std::size_t count, std::uint64_t offset) const override {
+    std::memcpy(to, bytes_.data() + offset, count);
+  }
+
+ private:
+  const std::string& bytes_;
+  const std::string path_ = "a.tar";
+};
+
+std::string index_of(const std::string& tar) {
+  const TextShard shard(tar);
+  webdataset::TarScan scan(shard);
+  return webdataset::index_text(scan).text;
+}
+
+std::string shard_of(std::size_t samples) {
+  std::string tar;
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::string key = "s" + std::to_string(1000 + i);
+    tar += tar_member(key + ".txt", std::string(i % 5 * 300, static_cast<char>('a' + i % 26)));
+    if (i % 3 == 0) tar += tar_member(key + ".json", "{}");
+    tar += tar_member(key + ".cls", std::to_string(i));
+  }
+  return tar + tar_end;
+}
+
+}  // namespace
+
+TEST_CASE("a changed index file gives the shard's samples or an error, 20,000 times") {
+  const std::string tar = shard_of(8), index = index_of(tar);
+  const auto shard = std::make_shared<const MemoryFile>("a.tar", tar);
+  const OneShard plain(two_fields, shard, nullptr);
+  std::map<std::string, std::string> right;  // of each key
+  for (std::uint64_t i = 0; i < plain.size(); ++i) right[plain.key(i)] = sample_text(plain, i);
+  std::uint64_t opened = 0, read = 0, wrong = 0, refused = 0, refused_samples = 0;
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    Rng rng(7, 1, {0, seed});
+    std::string text = index;
+    for (std::uint64_t changes = 1 + rng.below(2); changes-- > 0;) {
+      const std::size_t at = rng.below(text.size());
+      switch (rng.below(6)) {
+        case 0:
+          text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ 1u << rng.below(8));
+          break;
+        case 1:
+          text[at] = static_cast<char>(rng.below(256));
+          break;
+        case 2:
+          text.erase(at, 1 + rng.below(20));
+          break;
+        case 3:
+          text.insert(at, text.substr(rng.below(text.size()), rng.below(30)));
+          break;
+        case 4:
+          text[at] = "0123456789 \n.-"[rng.below(14)];
+          break;
+        default:
+          text.resize(at);
+      }
+      if (text.empty()) text = "v";
+    }
+    std::optional<OneShard> source;
+    try {
+      source.emplace(two_fields, shard, std::make_shared<const MemoryFile>("a.idx", text));
+    } catch (const Error& error) {
+      if (error.code() != Errc::corrupt && error.code() != Errc::unsupported) FAIL(error.what());
+      ++refused;
+      continue;
+    }
+    ++opened;
+    for (std::uint64_t i = 0; i < source->size(); ++i) {
+      try {
+        ++read;
+        const std::string sample = sample_text(*source, i);
+        const auto known = right.find(source->key(i));
+        if (known != right.end() && known->second == sample) continue;
+        if (wrong++ < 5) {
+          CAPTURE(text);
+          FAIL_CHECK("a sample that the shard does not have");
+        }
+      } catch (const Error& error) {
+        if (error.code() != Errc::corrupt && error.code() != Errc::unsupported) FAIL(error.what());
+        ++refused_samples;
+      }
+    }
+  }
+  CHECK(wrong == 0);
+  CAPTURE(opened, read, refused, refused_samples);
+  CHECK(opened > 4'000);
+  CHECK(refused > 4'000);
+  CHECK(refused_samples > 1'000);
+}
+
+TEST_CASE("an index file that leaves members out is an error of the sample after them") {
+  const std::string tar = shard_of(6), index = index_of(tar);
+  const auto shard = std::make_shared<const MemoryFile>("a.tar", tar);
+  // Each line left out alone, and the number of samples made to fit.
+  std::vector<std::string> lines;
+  for (std::size_t at = index.find('\n') + 1; at < index.size(); at = index.find('\n', at) + 1)
+    lines.push_back(index.substr(at, index.find('\n', at) + 1 - at));
+  REQUIRE(lines.size() == 6);
+  for (std::size_t out = 0; out < lines.size(); ++out) {
+    CAPTURE(out);
+    std::string text = "v1.2 5\n";
+    for (std::size_t i = 0; i < lines.size(); ++i) text += i == out ? "" : lines[i];
+    const OneShard source(two_fields, shard, std::make_shared<const MemoryFile>("a.idx", text));
+    REQUIRE(source.size() == 5);
+    std::size_t failed = 0;
+    for (std::uint64_t i = 0; i < source.size(); ++i) {
+      try {
+        (void)sample_text(source, i);
+      } catch (const Error& error) {
+        ++failed;
+        CHECK(i == std::min<std::size_t>(out, 4));
+        CHECK(mentions(error, "which the index file does not list"));
+      }
+    }
+    CHECK(failed == 1);
+  }
+}
+
+TEST_CASE("an index file is read in time that grows with its lines") {
+  const auto seconds_of = [](std::size_t samples) {
+    const std::string tar = shard_of(samples), index = index_of(tar);
+    const auto shard = std::make_shared<const MemoryFile>("a.tar", tar);
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const auto file = std::make_shared<const MemoryFile>("a.idx", index);
+      const std::uint64_t before = shard->bytes_read;
+      const auto begin = std::chrono::steady_clock::now();
+      const OneShard source(two_fields, shard, file);
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      REQUIRE(source.size() == samples);
+      REQUIRE(shard->bytes_read == before);
+    }
+    return best;
+  };
+  (void)seconds_of(1000);
+  const double one = seconds_of(4'000), four = seconds_of(16'000);
+  CAPTURE(one, four);
+  CHECK(four < 9 * one);
+}
+
+}  // namespace PENSTOCK_TEST_FILE
