@@ -113,6 +113,11 @@ void LoaderCounts::begin_anew() {
 // Reads the cores' times here, because a report may be made much later. If epochs are short, reads them only at the
 // ends of some epochs.
 void LoaderCounts::end_epoch(Clock::time_point now) noexcept {
+  if (!fetched_first_.counts.empty()) {
+    FetchedSoFar fetched = this->fetched();
+    const std::lock_guard lock(mutex_);
+    fetched_last_ = std::move(fetched);
+  }
   if (!cores_first_) return;
   const std::uint64_t first = cores_first_->at, ns = to_ns(now);
   {

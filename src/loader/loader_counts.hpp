@@ -72,7 +72,7 @@ class LoaderCounts {
   // Guarded by the mutex, because any thread may make a report:
   DeliveryCounters counters_;
   std::optional<CoreTime> cores_first_, cores_last_;  // read at the first call of `next()`, and at an epoch's end
-  FetchedSoFar fetched_first_, fetched_last_;         // at the first call of `next()`, and at about the last batch
+  FetchedSoFar fetched_first_, fetched_last_;         // at the first call of `next()`, and at about the last
   std::optional<CountsSoFar> begin_;            // the counts from which reports begin, after tuning changed a setting
   std::optional<CountsSoFar> lately_, latest_;  // the last two kept counts; `lately_` is the older
 };
