@@ -7,15 +7,15 @@
 #include <cstring>
 #include <span>
 
-#include "remote_shards.hpp"
 #include "sample_entries.hpp"
+#include "shard_ranges.hpp"
 
 namespace penstock::webdataset {
 
 /// The bytes of a sample's members in its blocks.
 class BlockAccess {
  public:
-  BlockAccess(const RemoteShards& shards, std::span<const std::uint64_t> ids,
+  BlockAccess(const ShardRanges& shards, std::span<const std::uint64_t> ids,
               std::span<const std::span<const std::byte>> blocks)
       : shards_(shards), ids_(ids), blocks_(blocks) {}
 
@@ -48,7 +48,7 @@ class BlockAccess {
     return {blocks_[place], static_cast<std::size_t>(offset % shards_.range_bytes())};
   }
 
-  const RemoteShards& shards_;
+  const ShardRanges& shards_;
   std::span<const std::uint64_t> ids_;
   std::span<const std::span<const std::byte>> blocks_;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "class_names.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -12,22 +11,23 @@
 #include "common/shard_names.hpp"
 #include "errors.hpp"
 #include "shard_paths.hpp"
+#include "shard_urls.hpp"
 
 namespace penstock::webdataset {
 
 namespace {
 
 std::string quoted(const std::string& file, bool there) {
-  return "\"" + printable(file) + "\"" + (there ? "" : ", which is not there");
+  return "\"" + printable(names_url(file) ? url_without_secrets(file) : file) + "\"" + (there ? "" : ", which is not there");
 }
 
 // Returns the classes that the files contain, or nothing if no file exists. @throws Error(schema_mismatch) if the files
 // differ, or only some of them exist.
-std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field) {
+std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field, const ReadText& read) {
   std::optional<std::string> text;
   const std::string* first = nullptr;
   for (const std::string& file : files) {
-    auto found = read_text(file, source_name);
+    auto found = read(file);
     if (first != nullptr && found != text)
       throw Error(Errc::schema_mismatch,
                   "the shards name different classes for the field \"" + std::string(field) + "\", in " +
@@ -67,18 +67,19 @@ bool may_have_classes(const Field& field) {
 }
 
 std::string common_classes_file(const std::string& shard) {
-  return (std::filesystem::path(shard).parent_path() / "classes.txt").string();
+  // Not by std::filesystem: the two slashes of a URL stay.
+  return shard.substr(0, shard.rfind('/') + 1) + "classes.txt";
 }
 
-ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field) {
+ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field, const ReadText& read) {
   std::set<std::string> own, common;
   for (const std::string& shard : shards) {
     if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path, field.name));
     common.insert(common_classes_file(shard));
   }
-  if (auto names = agreed(own, field.name)) return *std::move(names);
+  if (auto names = agreed(own, field.name, read)) return *std::move(names);
   if (field.name != label_field || field.shape.rank() != 0) return {};
-  return agreed(common, field.name).value_or(ClassNames());
+  return agreed(common, field.name, read).value_or(ClassNames());
 }
 
 }  // namespace penstock::webdataset

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +28,14 @@ std::string classes_text(const ClassNames& classes);
 /// classes of a field `label` that has one number per sample.
 std::string common_classes_file(const std::string& shard);
 
+/// Reads a file. Returns nothing if the file does not exist.
+using ReadText = std::function<std::optional<std::string>(const std::string& file)>;
+
 /// Reads the class names of a field from the files next to the shards. First looks for each shard's `classes_file`. If
 /// none exists, and the field is a `label` with one number per sample, looks for each shard's `common_classes_file`.
 /// Returns no names if neither exists.
 /// @throws Error(schema_mismatch) if shards have different files, or only some shards have one; Error(io |
 /// limit_exceeded).
-ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field);
+ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field, const ReadText& read);
 
 }  // namespace penstock::webdataset

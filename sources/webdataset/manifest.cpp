@@ -13,8 +13,8 @@
 #include <penstock/extend/store_files.hpp>
 
 #include "errors.hpp"
-#include "remote_shards.hpp"
 #include "shard_paths.hpp"
+#include "shard_urls.hpp"
 
 namespace penstock::webdataset {
 

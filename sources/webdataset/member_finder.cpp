@@ -40,7 +40,7 @@ class KeptMembers final : public MemberSource {
 // Members whose headers are read while the shard streams. What was read once is recorded, and kept at the end.
 class StreamedMembers final : public MemberSource {
  public:
-  StreamedMembers(const RemoteShards& shards, std::size_t shard)
+  StreamedMembers(const ShardRanges& shards, std::size_t shard)
       : file_(shards.file(shard)), shard_(shards, shard), scan_(shard_) {}
 
   const std::string& path() const noexcept override { return shard_.path(); }
@@ -81,7 +81,7 @@ ByteRange whole(const ByteSource& file) { return {0, file.size()}; }
 
 }  // namespace
 
-MemberFinder::MemberFinder(const RemoteShards& shards)
+MemberFinder::MemberFinder(const ShardRanges& shards)
     : shards_(shards), found_(shards.shards()), announced_(shards.shards(), 0) {
   for (std::size_t shard = 0; shard < shards.shards(); ++shard) {
     const ByteSource* const file = shards.index_file(shard);

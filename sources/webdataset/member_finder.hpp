@@ -12,8 +12,8 @@
 #include "field_plan.hpp"
 #include "index_file.hpp"
 #include "member_source.hpp"
-#include "remote_shards.hpp"
 #include "sample_index.hpp"
+#include "shard_ranges.hpp"
 
 namespace penstock::webdataset {
 
@@ -22,7 +22,7 @@ namespace penstock::webdataset {
 class MemberFinder {
  public:
   /// `shards` must outlive the object. Announces the index files.
-  explicit MemberFinder(const RemoteShards& shards);
+  explicit MemberFinder(const ShardRanges& shards);
   ~MemberFinder();
   MemberFinder(const MemberFinder&) = delete;
   MemberFinder& operator=(const MemberFinder&) = delete;
@@ -41,7 +41,7 @@ class MemberFinder {
   std::unique_ptr<MemberSource> open(std::size_t shard);
   void note_unused(std::size_t shard, const IndexDoubt& doubt);
 
-  const RemoteShards& shards_;
+  const ShardRanges& shards_;
   std::vector<std::unique_ptr<MemberSource>> found_;  // of shards whose fields were inferred
   std::vector<char> announced_;                       // index files that were not read
   mutable std::mutex mutex_;

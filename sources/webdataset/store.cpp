@@ -50,7 +50,8 @@ Store::Store(WebDataset its_options) : options(std::move(its_options)) {
   const bool is_url = names_url(options.path);
   std::optional<Manifest> manifest;
   if (names_manifest(options.path)) manifest = read_manifest(options);
-  if (is_url || (manifest && manifest->on_servers)) {
+  on_servers = is_url || (manifest && manifest->on_servers);
+  if (on_servers) {
     open_remote(manifest);
     index_remote();
   } else {
@@ -60,19 +61,19 @@ Store::Store(WebDataset its_options) : options(std::move(its_options)) {
   take_schema();
 }
 
-Store::Store(WebDataset its_options, std::unique_ptr<RemoteShards> its_shards)
-    : options(std::move(its_options)), remote(std::move(its_shards)) {
+Store::Store(WebDataset its_options, std::unique_ptr<ShardRanges> its_shards)
+    : options(std::move(its_options)), ranges(std::move(its_shards)), on_servers(true) {
   index_remote();
   add_up();
   take_schema();
 }
 
 void Store::open_remote(const std::optional<Manifest>& manifest) {
-  const std::vector<std::string> urls = manifest ? manifest->shards : expand_url(options.path);
-  if (std::set<std::string>(urls.begin(), urls.end()).size() != urls.size())
+  urls_ = manifest ? manifest->shards : expand_url(options.path);
+  if (std::set<std::string>(urls_.begin(), urls_.end()).size() != urls_.size())
     throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
   try {
-    remote = open_urls(options, urls);
+    ranges = open_urls(options, urls_);
   } catch (Error& error) {
     if (manifest) manifest->add_line(error);
     throw;
@@ -89,6 +90,7 @@ void Store::open_local(std::optional<Manifest> manifest) {
     passed_over = others.text();
   }
   common::refuse_unfinished(shards, shard_extension, source_name);
+  if (options.range_bytes != 0) open_in_ranges();
   plan([this](std::size_t shard) {
     const InputFile file(shards[shard]);
     TarScan scan(file);
@@ -96,14 +98,25 @@ void Store::open_local(std::optional<Manifest> manifest) {
   });
   indices = index_shards(shards, fields, options.threads);
   refuse_twice(shards, indices, options.path);
+  if (ranges != nullptr) return;
   maps.reserve(shards.size());
   for (std::size_t shard = 0; shard < shards.size(); ++shard)
     maps.emplace_back(shards[shard], indices[shard], options.read_ahead, options.access);
 }
 
+// Before the shards are indexed, so that no other file can take a shard's place unnoticed.
+void Store::open_in_ranges() {
+  constexpr std::size_t least = std::size_t{4} << 10, most = std::size_t{1} << 30;
+  if (options.range_bytes < least || options.range_bytes > most)
+    throw error_in(options.path, Errc::invalid_argument, "`range_bytes` is 0, or 4,096 to 2^30");
+  ShardRanges::Files files;
+  for (const std::string& shard : shards) files.push_back(open_local_file(shard, options.range_bytes, source_name));
+  ranges = std::make_unique<ShardRanges>(std::move(files));
+}
+
 void Store::index_remote() {
-  for (std::size_t shard = 0; shard < remote->shards(); ++shard) shards.push_back(remote->file(shard).name());
-  MemberFinder finder(*remote);
+  for (std::size_t shard = 0; shard < ranges->shards(); ++shard) shards.push_back(ranges->file(shard).name());
+  MemberFinder finder(*ranges);
   plan([&](std::size_t shard) { return finder.infer(shard); });
   indices = finder.index(fields, options.threads);
   index_notes = finder.notes();
@@ -124,7 +137,7 @@ void Store::plan(const std::function<std::vector<WebDatasetField>(std::size_t)>&
 
 // Opens a shard to look at a part of it. @throws Error(io) if it is not the one that was indexed.
 std::unique_ptr<const ShardBytes> Store::open_shard(std::size_t shard) const {
-  if (remote != nullptr) return std::make_unique<const StreamedShard>(*remote, shard);
+  if (on_servers) return std::make_unique<const StreamedShard>(*ranges, shard);
   auto file = std::make_unique<const InputFile>(shards[shard]);
   require_same(*file, indices[shard]);
   return file;
@@ -138,10 +151,10 @@ void Store::add_up() {
     const ShardIndex& index = indices[shard];
     first.push_back(first.back() + index.samples());
     const std::string_view base = base_name(shards[shard]);
-    hash = hash_text(remote == nullptr ? std::string(base) : plain_name(std::string(base)), hash + index.bytes);
+    hash = hash_text(on_servers ? plain_name(std::string(base)) : std::string(base), hash + index.bytes);
     hash = hash_text(index.keys, hash_all(index.ends, hash));
     hash = index.entries.hash(hash);
-    const std::uint64_t own = remote != nullptr ? remote->file(shard).revision() : file_revision(shards[shard]);
+    const std::uint64_t own = on_servers ? ranges->file(shard).revision() : file_revision(shards[shard]);
     revision = revision * 0x9e3779b97f4a7c15 + own;
   }
   identity = hash;
@@ -178,7 +191,15 @@ void Store::take_schema() {
 ClassNames Store::classes_of(const Field& field) const {
   if (!may_have_classes(field)) return {};
   if (field.name == "label" && !options.classes.empty()) return options.classes;
-  return remote == nullptr ? classes_beside(shards, field) : ClassNames();
+  if (!on_servers) return classes_beside(shards, field, [](const auto& file) { return read_text(file, source_name); });
+  std::vector<std::string> paths;
+  std::string query;  // of the last shard; a query that is a key is the same for all
+  for (const std::string& url : urls_) {
+    const std::size_t end = std::min(url.find_first_of("?#"), url.size());
+    paths.push_back(url.substr(0, end));
+    query = url.substr(end);
+  }
+  return classes_beside(paths, field, [&](const std::string& file) { return find_url(options, file + query); });
 }
 
 // Finds the dtype and shape of a field of arrays from the first samples. One bad sample must not decide for all others,
@@ -231,7 +252,7 @@ Store::Location Store::location_of(std::uint64_t index) const noexcept {
 }
 
 void Store::will_need(std::span<const std::uint64_t> samples) const noexcept {
-  if (samples.empty() || fields.empty() || remote != nullptr) return;
+  if (samples.empty() || fields.empty() || ranges != nullptr) return;
   const auto probe = [&] {
     const std::uint64_t index = samples[samples.size() / 2];
     if (index >= size()) return common::PageRange{};

@@ -15,9 +15,10 @@
 #include "common/page_advice.hpp"
 #include "field_plan.hpp"
 #include "manifest.hpp"
-#include "remote_shards.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
+#include "shard_ranges.hpp"
+#include "shard_urls.hpp"
 
 namespace penstock::webdataset {
 
@@ -26,7 +27,7 @@ class Store {
  public:
   explicit Store(WebDataset its_options);
   /// Opens these shards, whatever `its_options.path` is.
-  Store(WebDataset its_options, std::unique_ptr<RemoteShards> its_shards);
+  Store(WebDataset its_options, std::unique_ptr<ShardRanges> its_shards);
 
   /// Where a sample is.
   struct Location {
@@ -56,8 +57,9 @@ class Store {
   std::string passed_over;
   std::vector<std::string> index_notes;  ///< what is worth a line about shards' index files
   std::vector<ShardIndex> indices;
-  std::vector<ShardMap> maps;            ///< of shards on this machine
-  std::unique_ptr<RemoteShards> remote;  ///< shards on servers; null: they are on this machine
+  std::vector<ShardMap> maps;           ///< of shards on this machine that are not read in ranges
+  std::unique_ptr<ShardRanges> ranges;  ///< of shards that are read in ranges; otherwise null
+  bool on_servers = false;              ///< then there are ranges
   /// Index of each shard's first sample; the last entry is the number of all samples.
   std::vector<std::uint64_t> first{0};
   std::uint64_t identity = 0;
@@ -67,6 +69,7 @@ class Store {
  private:
   void open_remote(const std::optional<Manifest>& manifest);
   void open_local(std::optional<Manifest> manifest);
+  void open_in_ranges();
   void index_remote();
   void plan(const std::function<std::vector<WebDatasetField>(std::size_t shard)>& infer);
   void add_up();
@@ -74,6 +77,8 @@ class Store {
   ClassNames classes_of(const Field& field) const;
   Field array_field(std::size_t slot) const;
   std::unique_ptr<const ShardBytes> open_shard(std::size_t shard) const;
+
+  std::vector<std::string> urls_;  // of shards on servers, with their secrets
 };
 
 }  // namespace penstock::webdataset

@@ -34,23 +34,23 @@ class ShardAccess {
     return maps_ ? store_.mapped(shard, entry) : std::span<const std::byte>();
   }
   void will_copy(std::size_t shard, std::uint64_t begin, Entry entry) {
-    if (store_.remote == nullptr) return;
+    if (store_.ranges == nullptr) return;
     ready_bytes_ = 0;
     const auto bytes = static_cast<std::size_t>(entry.offset + entry.size - begin);
     if (ready_.size() < bytes) ready_.resize(bytes);
-    store_.remote->file(shard).read(begin, std::span(ready_).first(bytes));
+    store_.ranges->file(shard).read(begin, std::span(ready_).first(bytes));
     ready_bytes_ = bytes;
     ready_shard_ = shard;
     ready_begin_ = begin;
   }
   void copy(std::size_t shard, Entry entry, std::byte* to) {
-    if (store_.remote != nullptr) {
+    if (store_.ranges != nullptr) {
       const auto size = static_cast<std::size_t>(entry.size);
       const std::uint64_t at = entry.offset - ready_begin_;
       if (shard == ready_shard_ && entry.offset >= ready_begin_ && at <= ready_bytes_ && size <= ready_bytes_ - at)
         std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(at), size, to);
       else
-        store_.remote->file(shard).read(entry.offset, {to, size});
+        store_.ranges->file(shard).read(entry.offset, {to, size});
       return;
     }
     if (!file_ || open_shard_ != shard) {

@@ -23,38 +23,38 @@ std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
   return {impl_->first.begin() + 1, impl_->first.end()};
 }
 std::uint64_t WebDatasetSource::blocks() const noexcept {
-  return impl_->remote == nullptr ? 0 : impl_->remote->blocks();
+  return impl_->ranges == nullptr ? 0 : impl_->ranges->blocks();
 }
-std::uint64_t WebDatasetSource::block_bytes(std::uint64_t block) const { return impl_->remote->block_bytes(block); }
+std::uint64_t WebDatasetSource::block_bytes(std::uint64_t block) const { return impl_->ranges->block_bytes(block); }
 void WebDatasetSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const std::size_t shard = shard_of(index);
-  if (impl_->remote != nullptr)
-    impl_->remote->blocks_of(shard, impl_->indices[shard], index - impl_->first[shard], ids);
+  if (impl_->ranges != nullptr)
+    impl_->ranges->blocks_of(shard, impl_->indices[shard], index - impl_->first[shard], ids);
 }
 void WebDatasetSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
-  impl_->remote->load(block, bytes);
+  impl_->ranges->load(block, bytes);
 }
 void WebDatasetSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
                             SampleBuilder& out) const {
-  if (impl_->remote == nullptr) return open_reader()->read(index, out);
+  if (impl_->ranges == nullptr) return open_reader()->read(index, out);
   const std::size_t shard = shard_of(index);
   const webdataset::Store::Location location{shard, index - impl_->first[shard]};
   std::vector<std::uint64_t> ids;
-  impl_->remote->blocks_of(shard, impl_->indices[shard], location.sample, ids);
-  webdataset::BlockAccess access(*impl_->remote, ids, blocks);
+  impl_->ranges->blocks_of(shard, impl_->indices[shard], location.sample, ids);
+  webdataset::BlockAccess access(*impl_->ranges, ids, blocks);
   webdataset::SampleGiver<webdataset::BlockAccess>(*impl_, access).give(index, location, out);
 }
 BlocksAhead WebDatasetSource::blocks_ahead() const {
-  return impl_->remote == nullptr ? BlocksAhead() : impl_->remote->blocks_ahead();
+  return impl_->ranges == nullptr ? BlocksAhead() : impl_->ranges->blocks_ahead();
 }
 void WebDatasetSource::will_load(std::span<const std::uint64_t> blocks) const noexcept {
-  if (impl_->remote != nullptr) impl_->remote->will_load(blocks);
+  if (impl_->ranges != nullptr) impl_->ranges->will_load(blocks);
 }
 void WebDatasetSource::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {
-  if (impl_->remote != nullptr) impl_->remote->will_not_load(blocks);
+  if (impl_->ranges != nullptr) impl_->ranges->will_not_load(blocks);
 }
 FetchCounts WebDatasetSource::fetched() const {
-  return impl_->remote == nullptr ? FetchCounts() : impl_->remote->fetched();
+  return impl_->ranges == nullptr ? FetchCounts() : impl_->ranges->fetched();
 }
 
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }

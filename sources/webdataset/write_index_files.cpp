@@ -16,8 +16,8 @@
 #include "common/shard_names.hpp"
 #include "errors.hpp"
 #include "index_file.hpp"
-#include "remote_shards.hpp"
 #include "shard_paths.hpp"
+#include "shard_urls.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock {

@@ -23,8 +23,7 @@ class LocalFile final : public ByteSource {
       : path_(std::move(path)), source_(source), range_bytes_(range_bytes) {
     const FileDescriptor file(open());
     opened_ = facts_of(file);
-    if (!S_ISREG(opened_.st_mode))
-      throw file_error(source_, path_, Errc::invalid_argument, "it is not a regular file");
+    if (!S_ISREG(opened_.st_mode)) throw file_error(source_, path_, Errc::invalid_argument, "it is not a regular file");
   }
 
   std::string name() const override { return path_; }

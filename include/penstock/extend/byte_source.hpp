@@ -62,8 +62,8 @@ class PENSTOCK_API ByteSource {
 
 /// Opens a file of this machine. Announced ranges are read ahead by the system (`posix_fadvise`). The file is open only
 /// while it is read. `range_bytes`: what `ByteSource::range_bytes` returns. `source`: the name of the source in errors.
-/// @throws Error(not_found | io); Error(invalid_argument) if it is no regular file. Reading throws Error(io) if the file
-/// was cut short, replaced, or written to since it was opened.
+/// @throws Error(not_found | io); Error(invalid_argument) if it is not a regular file. Reading throws Error(io) if the
+/// file was cut short, replaced, or written to since it was opened.
 PENSTOCK_API std::shared_ptr<const ByteSource> open_local_file(const std::string& path, std::size_t range_bytes,
                                                                std::string_view source);
 

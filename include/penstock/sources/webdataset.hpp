@@ -88,6 +88,10 @@ struct WebDataset {
   /// How members are read. With `FileAccess::read`, reading also throws if a shard was cut short or replaced after it
   /// was opened.
   FileAccess access = FileAccess::map;
+  /// Bytes of the ranges in which shards on this machine are read, ahead of their use: for slow disks and for file
+  /// systems of a network. Like `FileAccess::read`, reading then throws if a shard has changed. Default (0): samples
+  /// are read one by one. Shards on servers are read in ranges of `Remote::range_bytes`.
+  std::size_t range_bytes = 0;
   /// If true, the samples of X.tar on a server are found in the index file X.idx beside it, of the form v1.2 of DALI's
   /// wds2idx, if there is one. `penstock index` makes such files. Shards on this machine are always looked through.
   bool use_index = true;
@@ -131,10 +135,11 @@ class PENSTOCK_API WebDatasetReader {
 /// sample. Shards should not change while they are open. If a shard is cut short while it is open, reading it ends the
 /// process by SIGBUS. With `FileAccess::read`, reading throws instead.
 ///
-/// Shards on servers are read in ranges of `Remote::range_bytes`, which are this source's blocks. The members of a
+/// Shards on servers are read in ranges of `Remote::range_bytes`, shards on this machine in ranges of
+/// `WebDataset::range_bytes`, if that is set. Ranges are this source's blocks. The members of a
 /// shard with an index file are found in it (`WebDataset::use_index`). Opening transfers any other shard once, because
 /// only that finds its members. What an index file says is checked when it is read, and again when a member is: then
-/// the blocks before the member are compared with it. Files with the names of classes are not looked for on servers.
+/// the blocks before the member are compared with it.
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Opens the shards: reads the header of every member, and the headers of arrays in the first 100 samples, but no
@@ -167,7 +172,7 @@ class PENSTOCK_API WebDatasetSource {
   /// whole ranges.
   std::unique_ptr<WebDatasetReader> open_reader() const;
 
-  // Shards on servers are a source of blocks; see BlockSource. Shards on this machine have no blocks.
+  // Shards that are read in ranges are a source of blocks; see BlockSource. Other shards have no blocks.
   /// Number of ranges in all shards.
   std::uint64_t blocks() const noexcept;
   /// Bytes of a range.
@@ -178,11 +183,11 @@ class PENSTOCK_API WebDatasetSource {
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
   /// Makes a sample from its ranges. @throws like WebDatasetReader::read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
-  /// How many ranges are wanted ahead. None for shards on this machine.
+  /// How many ranges are wanted ahead. None without ranges.
   BlocksAhead blocks_ahead() const;
-  /// Begins to transfer these ranges.
+  /// Begins to transfer these ranges, or to read them from the disk.
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
-  /// Breaks these transfers off.
+  /// Breaks these transfers off. What the disk reads is not broken off.
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
 
   /// The source's name in errors and `plan()`.

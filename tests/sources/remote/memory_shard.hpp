@@ -58,14 +58,14 @@ class OneShard : public webdataset::Store {
  public:
   OneShard(WebDataset options, const SharedFile& shard, const SharedFile& index)
       : Store(std::move(options),
-              std::make_unique<webdataset::RemoteShards>(
-                  webdataset::RemoteShards::Files{shard},
-                  index != nullptr ? webdataset::RemoteShards::Files{index} : webdataset::RemoteShards::Files{})) {}
+              std::make_unique<webdataset::ShardRanges>(
+                  webdataset::ShardRanges::Files{shard},
+                  index != nullptr ? webdataset::ShardRanges::Files{index} : webdataset::ShardRanges::Files{})) {}
   std::string key(std::uint64_t number) const { return std::string(indices[0].key(number)); }
 };
 
 inline std::string sample_text(const OneShard& shard, std::uint64_t number) {
-  const webdataset::RemoteShards& shards = *shard.remote;
+  const webdataset::ShardRanges& shards = *shard.remote;
   std::vector<std::uint64_t> ids;
   shards.blocks_of(0, shard.indices[0], number, ids);
   std::vector<std::vector<std::byte>> bytes;

@@ -86,6 +86,36 @@ TEST_CASE("batches from a server are the local ones under faults, orders, thread
   }
 }
 
+TEST_CASE("names of classes beside shards on a server are those of the local shards") {
+  const Shards shards;
+  std::string lines;
+  for (std::uint64_t i = 0; i < samples; ++i) lines += "class " + std::to_string(i) + "\n";
+  for (const char* file : {"classes.txt", "train-classes.txt"}) {
+    shards.folder.write(file, file + ("\n" + lines));
+    WebDataset keyed = shards.there(quick_client());
+    keyed.path = "http://user:secret@127.0.0.1:" + std::to_string(shards.server.port()) +
+                 "/train-{000000..000002}.tar?key=secret";
+    const WebDatasetSource here(shards.here()), there(keyed);
+    CHECK(there.schema() == here.schema());
+    CHECK(there.schema()[*there.schema().find("label")].classes[0] == file);
+    CHECK(there.identity() == here.identity());
+  }
+  bool asked = false;
+  for (const ServerJson& request : shards.server.requests())
+    if (request.at("path") == "/train-classes.txt") asked = request.at("query") == "key=secret";
+  CHECK(asked);
+  // Two stores with different names.
+  shards.folder.write("other-classes.txt", "x\n" + lines);
+  std::filesystem::copy_file(shards.folder.path() / "train-000000.tar", shards.folder.path() / "other-000000.tar");
+  WebDataset both = shards.there(quick_client());
+  both.path =
+      "http://user:secret@127.0.0.1:" + std::to_string(shards.server.port()) + "/{train,other}-000000.tar?key=secret";
+  const Error error = error_of([&] { const WebDatasetSource source(both); });
+  CHECK(error.code() == Errc::schema_mismatch);
+  CHECK(mentions(error, "other-classes.txt"));
+  CHECK(!mentions(error, "secret"));
+}
+
 TEST_CASE("in order, each range of a server's shards is fetched once, ahead of its use") {
   const Shards shards;
   const auto client = quick_client();

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,13 +17,14 @@
 
 namespace penstock::webdataset {
 
-/// Shards on servers, as blocks: ranges of equal size, the last one of each shard excepted. Immutable; any thread.
-class RemoteShards {
+/// Shards on servers, or on a slow disk, as blocks: ranges of equal size, the last one of each shard excepted.
+/// Immutable; any thread.
+class ShardRanges {
  public:
   using Files = std::vector<std::shared_ptr<const ByteSource>>;
 
   /// `index_files`: of each shard; null, or all missing, where there is none.
-  explicit RemoteShards(Files files, Files index_files = {});
+  explicit ShardRanges(Files files, Files index_files = {});
 
   std::size_t shards() const noexcept { return files_.size(); }
   const ByteSource& file(std::size_t shard) const noexcept { return *files_[shard]; }
@@ -61,10 +61,10 @@ class RemoteShards {
   std::vector<std::uint64_t> first_{0};
 };
 
-/// A shard on a server that is read from its beginning on, range by range, each once.
+/// A shard that is read from its beginning on, range by range, each once.
 class StreamedShard final : public ShardBytes {
  public:
-  StreamedShard(const RemoteShards& shards, std::size_t shard);
+  StreamedShard(const ShardRanges& shards, std::size_t shard);
   ~StreamedShard() override;
   const std::string& path() const noexcept override { return name_; }
   std::uint64_t bytes() const noexcept override { return shards_.file(shard_).size(); }
@@ -73,26 +73,12 @@ class StreamedShard final : public ShardBytes {
  private:
   void load(std::uint64_t block) const;
 
-  const RemoteShards& shards_;
+  const ShardRanges& shards_;
   const std::size_t shard_;
   const std::string name_;
   // The ranges that were announced and not read, and the one that is in memory.
   mutable std::uint64_t announced_begin_, announced_end_, loaded_;
   mutable std::vector<std::byte> range_;
 };
-
-/// Whether `WebDataset::path` is a URL.
-bool names_url(const std::string& path) noexcept;
-/// Returns the name of a file in a URL as it is on a disk: `%20` is a space.
-std::string plain_name(const std::string& name);
-/// Returns the URL of the index file beside a shard. Returns nothing if the URL's path does not end in ".tar".
-std::optional<std::string> index_url(const std::string& shard);
-/// Returns a URL without user, password and query.
-std::string url_without_secrets(const std::string& url);
-/// Reads a whole file on a server, the one at `options.path`. @throws Error(limit_exceeded) above `max_bytes`;
-/// Error(unsupported) if Penstock was built without the component `remote`; Error(io | not_found | invalid_argument).
-std::string read_url(WebDataset& options, std::uint64_t max_bytes);
-/// Opens the shards at these URLs, and their index files. Sets `options.client`. @throws the same.
-std::unique_ptr<RemoteShards> open_urls(WebDataset& options, const std::vector<std::string>& urls);
 
 }  // namespace penstock::webdataset
