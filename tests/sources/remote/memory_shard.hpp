@@ -65,7 +65,7 @@ class OneShard : public webdataset::Store {
 };
 
 inline std::string sample_text(const OneShard& shard, std::uint64_t number) {
-  const webdataset::ShardRanges& shards = *shard.remote;
+  const webdataset::ShardRanges& shards = *shard.ranges;
   std::vector<std::uint64_t> ids;
   shards.blocks_of(0, shard.indices[0], number, ids);
   std::vector<std::vector<std::byte>> bytes;
