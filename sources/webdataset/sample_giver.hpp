@@ -70,10 +70,11 @@ class SampleGiver {
   };
 
   void check_end(std::uint64_t index, Location location) {
+    const ShardIndex& shard = store_.indices[location.shard];
     try {
-      require_end_as_claimed(Bytes(store_, access_, location.shard), store_.indices[location.shard]);
+      access_.will_copy(location.shard, shard.end, {shard.end, shard.bytes - shard.end});
+      require_end_as_claimed(Bytes(store_, access_, location.shard), shard);
     } catch (Error& error) {
-      const ShardIndex& shard = store_.indices[location.shard];
       error.with_source("webdataset").with_file(store_.shards[location.shard]).with_index(index);
       throw error.with_key(shard.key(location.sample)).with_offset(shard.end);
     }

@@ -218,6 +218,7 @@ TEST_CASE("an index file that can't be right is an error that names it and the l
     return index.substr(at, index.find('\n', at) + 1 - at);
   };
   const std::string second = line_of(2), third = line_of(3), last = line_of(61);
+  const std::string first = second.substr(0, second.find(" k/"));  // the first member, without its name
   struct Case {
     const char* name;
     std::string text;
@@ -236,6 +237,8 @@ TEST_CASE("an index file that can't be right is an error that names it and the l
         Case{"a number past 2^64", replaced(index, " 512 ", " 18446744073709551616 "), "not a number"},
         Case{"a negative offset", replaced(index, " 512 ", " -512 "), "not a number"},
         Case{"a huge size", replaced(index, " 512 ", " 512 1844674407370955161"), "line 2"},
+        Case{"a size past the end", replaced(index, first, "bin 512 99999999"), "ends after the shard"},
+        Case{"the largest size", replaced(index, first, "bin 512 18446744073709551615"), "ends after the shard"},
         Case{"no number", replaced(index, "v1.2 60", "v1.2 many"), "line 1"},
         Case{"more than a number", replaced(index, "v1.2 60", "v1.2 60 60"), "line 1"},
         Case{"no number of samples", replaced(index, "v1.2 60", "v1.2"), "line 1"}}) {
