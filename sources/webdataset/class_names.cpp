@@ -18,7 +18,8 @@ namespace penstock::webdataset {
 namespace {
 
 std::string quoted(const std::string& file, bool there) {
-  return "\"" + printable(names_url(file) ? url_without_secrets(file) : file) + "\"" + (there ? "" : ", which is not there");
+  return "\"" + printable(names_url(file) ? url_without_secrets(file) : file) + "\"" +
+         (there ? "" : ", which is not there");
 }
 
 // Returns the classes that the files contain, or nothing if no file exists. @throws Error(schema_mismatch) if the files
