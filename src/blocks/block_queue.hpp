@@ -17,7 +17,8 @@ namespace penstock::detail::runtime {
 struct Residency {
   std::uint64_t block = 0;
   std::size_t bytes = 0;
-  std::byte* data = nullptr;
+  const std::byte* data = nullptr;
+  std::shared_ptr<const std::byte> lent = nullptr;  ///< holds `data`, if it is memory of the source
   std::uint64_t first_user = 0;  ///< the sample for which the block is loaded
   std::uint64_t index = 0;       ///< source index of that sample's record
   bool done = false;             ///< the block was loaded, or loading failed

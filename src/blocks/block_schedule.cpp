@@ -53,6 +53,7 @@ void BlockSchedule::release(const auto& unwanted) noexcept {
 
 void BlockSchedule::reset(Feed feed) {
   if (announcements_.wanted()) announcements_.reset(feed);
+  std::vector<std::shared_ptr<const std::byte>> unused;
   const std::lock_guard lock(mutex_);
   in_batch_.reset();
   for (BlockQueue::QueuedSample& sample : queue_.samples())
@@ -65,6 +66,7 @@ void BlockSchedule::reset(Feed feed) {
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
+  unused = take_lent();
 }
 
 void BlockSchedule::prepare(std::uint64_t count) noexcept {
@@ -75,6 +77,7 @@ void BlockSchedule::prepare(std::uint64_t count) noexcept {
 
 void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
                           std::uint64_t pass) noexcept {
+  std::vector<std::shared_ptr<const std::byte>> unused;
   const std::lock_guard lock(mutex_);
   pass_ = pass;
   for (std::uint64_t number = first; number < first + count; ++number) {
@@ -88,6 +91,7 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
     queue_.finish(number);
   }
   update();
+  unused = take_lent();
 }
 
 std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch) {
@@ -197,12 +201,21 @@ void BlockSchedule::leave(std::uint64_t& held) noexcept {
 bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination) noexcept {
   in_load_.fetch_add(1, std::memory_order_relaxed);
   std::byte* data = destination;
+  std::shared_ptr<const std::byte> lent;
+  std::vector<std::shared_ptr<const std::byte>> unused;
   std::optional<Error> failure;
   bool failed = false, asked = false;
   try {
-    if (!load->in_batch) data = memory_.take(load->bytes, load->runner, mutex_);
-    asked = true;
-    model_.load(load->block, {data, load->bytes});
+    if (!load->in_batch) {
+      asked = true;
+      lent = model_.lend(load->block);
+      asked = lent != nullptr;
+      if (lent == nullptr) data = memory_.take(load->bytes, load->runner, mutex_);
+    }
+    if (lent == nullptr) {
+      asked = true;
+      model_.load(load->block, {data, load->bytes});
+    }
   } catch (...) {
     failed = true;
     failure = described_error("read");
@@ -211,13 +224,15 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   const std::lock_guard lock(mutex_);
   counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
   if (asked && load->announced) announcements_.loaded(load->block);
-  load->data = data;
+  load->data = lent != nullptr ? lent.get() : data;
+  load->lent = std::move(lent);
   load->failure = std::move(failure);
   load->broken = failed && !load->failure;
   load->done = true;
   queue_.loaded(*load);
   drop(load);
   update();
+  unused = take_lent();
   return available();
 }
 
@@ -247,17 +262,29 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
 }
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
+  std::vector<std::shared_ptr<const std::byte>> unused;
   const std::lock_guard lock(mutex_);
   BlockQueue::QueuedSample& sample = queue_.sample(number);
   for (auto& block : sample.blocks) drop(block);
   sample.blocks.clear();
+  unused = take_lent();
   return update();
 }
 
 // The last holder of a block gives back the block's memory.
 void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
-  if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->in_batch)
-    memory_.give_back(residency->data, residency->bytes, residency->runner);
+  if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->in_batch) {
+    if (residency->lent != nullptr) {
+      memory_.give_back(nullptr, residency->bytes, nullptr);
+      try {
+        lent_.push_back(std::move(residency->lent));
+      } catch (...) {  // no memory: it is given back at once
+      }
+    } else {
+      // The memory is this class's own, which gave it to the load to be written.
+      memory_.give_back(const_cast<std::byte*>(residency->data), residency->bytes, residency->runner);
+    }
+  }
   residency.reset();
 }
 

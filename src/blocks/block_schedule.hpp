@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <penstock/detail/source_model.hpp>
@@ -98,6 +99,7 @@ class BlockSchedule {
   void release(const auto& unwanted) noexcept;
   std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
   void drop(std::shared_ptr<Residency>& residency) noexcept;
+  std::vector<std::shared_ptr<const std::byte>> take_lent() noexcept { return std::exchange(lent_, {}); }
   bool update() noexcept;
 
   const BlockModel& model_;
@@ -113,6 +115,8 @@ class BlockSchedule {
   // Guarded by the mutex, like the residencies:
   BlockQueue queue_;
   BlockMemory memory_;
+  // Memory of the source that is not used any more. Given back without the mutex, because that is code of the source.
+  std::vector<std::shared_ptr<const std::byte>> lent_;
   std::size_t not_begun_ = 0;  // bytes that are reserved for loads that have not begun
   // The blocks that are in memory after the last planned sample, by number.
   std::unordered_map<std::uint64_t, std::shared_ptr<Residency>> held_;

@@ -57,6 +57,10 @@ class ForwardedBlocks : public BlockModel {
     const BlockOrigin own = block_origin(block);
     own.blocks.load(own.block, bytes);
   }
+  std::shared_ptr<const std::byte> lend(std::uint64_t block) const override {
+    const BlockOrigin own = block_origin(block);
+    return own.blocks.lend(own.block);
+  }
   void will_load(std::span<const std::uint64_t> blocks) const noexcept override {
     for_each_source(blocks, [](const BlockModel& model, std::span<const std::uint64_t> own) { model.will_load(own); });
   }

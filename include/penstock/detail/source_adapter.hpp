@@ -176,6 +176,11 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
     this->source_.blocks_of(index, ids);
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { this->source_.load(block, bytes); }
+  std::shared_ptr<const std::byte> lend(std::uint64_t block) const override {
+    return call_or(std::shared_ptr<const std::byte>(),
+                   PENSTOCK_MEMBER(lend, "std::shared_ptr<const std::byte> lend(std::uint64_t block) const"),
+                   this->source_, block);
+  }
   BlocksAhead blocks_ahead() const override {
     return call_or(BlockModel::blocks_ahead(), PENSTOCK_MEMBER(blocks_ahead, "BlocksAhead blocks_ahead() const"),
                    this->source_);

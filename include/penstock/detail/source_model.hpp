@@ -126,6 +126,8 @@ class PENSTOCK_API BlockModel {
   virtual bool can_do_without(std::uint64_t) const { return false; }
   virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
+  /// Loads a block into memory of the source's own. Null: call `load`.
+  virtual std::shared_ptr<const std::byte> lend(std::uint64_t) const { return nullptr; }
   /// How much the source wants to know through the next two members. No blocks: nothing.
   virtual BlocksAhead blocks_ahead() const { return {}; }
   virtual void will_load(std::span<const std::uint64_t>) const noexcept {}

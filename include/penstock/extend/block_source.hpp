@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -72,6 +73,11 @@ struct BlocksAhead {
 ///         begins elsewhere, ends, or can do without the block. Several loaders may announce the same block. `load` may
 ///         be called without an announcement, and may end another one than the loader meant. These members must be
 ///         quick, because one thread announces and issues samples. A source has all three or none.
+///
+///     std::shared_ptr<const std::byte> lend(std::uint64_t b) const;
+///         For a source that has blocks in memory of its own. Called in place of `load`, and counts as one: returns the
+///         block's bytes, which stay unchanged as long as any copy of the pointer exists. This saves a copy. Null: the
+///         loader calls `load`. The loader counts these bytes like those of other blocks.
 ///
 /// and the optional members of a `Source`. Any thread calls all these members at any time. `blocks_of` and
 /// `block_bytes` are called long before a record is read, and must be quick. An exception of `load` is an error of each
