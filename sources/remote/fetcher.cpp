@@ -90,7 +90,7 @@ Fetcher::Fetcher(Remote options)
       process_(process_id()),
       cache_((check(settings_.options), open_cache(settings_.options))),
       multi_(make_multi(settings_.options)),
-      buffers_(settings_.options.range_bytes, settings_.options.range_bytes * settings_.options.connections),
+      buffers_(std::make_shared<BufferPool>(settings_.options.range_bytes, settings_.options.connections)),
       thread_([this] { work(); }) {
   if (cache_ != nullptr) keeper_ = std::thread([this] { keep_ranges(); });
 }
@@ -207,29 +207,44 @@ void Fetcher::read(const std::shared_ptr<const FileFacts>& file, std::uint64_t o
   const ByteRange range{offset, out.size()};
   // The cache may lose a range again before it is read.
   for (int tries = 3; keeps(*file, range) && tries > 0; --tries)
-    if (read_kept(*file, range, out) || fetch(file, range, out, true)) return;
-  fetch(file, range, out, false);
+    if (read_kept(*file, range, out) || fetch(file, range, {out.data()}, true)) return;
+  fetch(file, range, {out.data()}, false);
+}
+
+std::shared_ptr<const std::byte> Fetcher::lend(const std::shared_ptr<const FileFacts>& file, ByteRange range) {
+  require_own_process();
+  std::shared_ptr<const std::byte> lent;
+  for (int tries = 3; keeps(*file, range) && tries > 0; --tries) {
+    lent = cache_->map(file->key, range);
+    if (lent != nullptr) count_cached(*file, range);
+    if (lent != nullptr || fetch(file, range, {nullptr, &lent}, true)) return lent;
+  }
+  fetch(file, range, {nullptr, &lent}, false);
+  return lent;
 }
 
 // Reads a range from the cache. Returns false if it is not there.
 bool Fetcher::read_kept(const FileFacts& file, ByteRange range, std::span<std::byte> out) noexcept {
   if (!cache_->read(file.key, range, out)) return false;
+  count_cached(file, range);
+  return true;
+}
+
+// A range was read from the cache: that ends its announcement, too.
+void Fetcher::count_cached(const FileFacts& file, ByteRange range) noexcept {
   const std::lock_guard lock(mutex_);
   const JobPointer job = take_announced({&file, range.offset, range.bytes});
   ++counts_.reads;
   ++counts_.cached_reads;
   counts_.cached_bytes += range.bytes;
-  if (job == nullptr) return true;
+  if (job == nullptr) return;
   ++counts_.announced_reads;
   drop(job);
   curl_multi_wakeup(multi_);
-  return true;
 }
 
 // Fetches a range. Returns false if the cache has it now.
-bool Fetcher::fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, std::span<std::byte> out,
-                    bool keep) {
-  const std::uint64_t offset = range.offset;
+bool Fetcher::fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, Destination to, bool keep) {
   std::optional<WakeUp> wake_up;
   try {
     wake_up.emplace();
@@ -238,17 +253,18 @@ bool Fetcher::fetch(const std::shared_ptr<const FileFacts>& file, ByteRange rang
     throw;
   }
   std::unique_lock lock(mutex_);
-  JobPointer job = take_announced({file.get(), offset, out.size()});
+  const Key key{file.get(), range.offset, range.bytes};
+  JobPointer job = take_announced(key);
   counts_.announced_reads += job != nullptr ? 1 : 0;
   // What failed before it was read may be there now. What is in the cache alone was looked for there.
   if (job != nullptr && job->state == Job::State::ended && !(job->fetched && job->buffer != nullptr)) job = nullptr;
   if (job == nullptr) {
-    job = std::make_shared<Job>(settings_, file, range, out.data());
+    job = std::make_shared<Job>(settings_, file, range, to.bytes);
     job->keep = keep;
     wanted_.push_back(job);
   } else if (job->state == Job::State::waiting && std::erase(expected_, job) != 0) {
     wanted_.push_back(job);
-    if (job->announced == 0) job->transfer.set_destination(out.data());  // no other reader wants it
+    if (job->announced == 0) job->transfer.set_destination(to.bytes);  // no other reader wants it
   }
   ++job->readers;
   ++counts_.reads;
@@ -259,13 +275,16 @@ bool Fetcher::fetch(const std::shared_ptr<const FileFacts>& file, ByteRange rang
   const std::unique_ptr<CacheClaim> claim = fetched && job->buffer == nullptr ? std::move(job->claim) : nullptr;
   lock.unlock();
   // The job's memory stays while `readers` is not 0.
-  if (fetched && job->buffer != nullptr) std::memcpy(out.data(), job->buffer.get(), out.size());
-  const int not_kept = claim != nullptr ? cache_->keep(*claim, out) : 0;
+  if (fetched && to.lent != nullptr)
+    *to.lent = job->buffer;
+  else if (fetched && job->buffer != nullptr)
+    std::memcpy(to.bytes, job->buffer.get(), static_cast<std::size_t>(range.bytes));
+  const int not_kept = claim != nullptr ? cache_->keep(*claim, {to.bytes, static_cast<std::size_t>(range.bytes)}) : 0;
   lock.lock();
   if (claim != nullptr) count_kept(*job, not_kept);
   if (!fetched && job->kept) --counts_.reads;  // it is read again
   --job->readers;
-  give_up_copy({file.get(), offset, out.size()}, job);
+  give_up_copy(key, job);
   const bool more = free_if_unused(*job) && !expected_.empty();
   lock.unlock();
   if (more) curl_multi_wakeup(multi_);
@@ -289,9 +308,7 @@ void Fetcher::count_kept(Job& job, int code) noexcept {
 // If others have announced the range as well, and there is no room for further ranges, gives the range up: it is
 // transferred again for the others. Otherwise readers that are late would stop all others.
 void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
-  if (job->announced == 0 || job->buffer == nullptr || job->kept ||
-      buffers_.has_room_for(settings_.options.range_bytes))
-    return;
+  if (job->announced == 0 || job->buffer == nullptr || job->kept || has_room_for(settings_.options.range_bytes)) return;
   const auto found = announced_.find(key);
   if (found == announced_.end() || found->second != job) return;
   try {
@@ -308,8 +325,14 @@ void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
 // Frees a job's memory if no reader needs it, now or later. Returns whether it did.
 bool Fetcher::free_if_unused(Job& job) noexcept {
   if (job.buffer == nullptr || job.readers != 0 || (job.announced != 0 && !job.kept)) return false;
-  buffers_.give_back(std::move(job.buffer), job.range.bytes);
+  job.buffer.reset();
+  held_ -= job.range.bytes;
   return true;
+}
+
+// Whether `bytes` more are within the limit of ranges that wait for their readers. A single range always is.
+bool Fetcher::has_room_for(std::uint64_t bytes) const noexcept {
+  return held_ == 0 || held_ + bytes <= std::uint64_t{settings_.options.range_bytes} * settings_.options.connections;
 }
 
 void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept {
@@ -462,9 +485,10 @@ Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
     JobPointer job = queue.front();
     if (!job->transfer.has_destination()) {
       // What a reader wants begins also beyond the limit: other ranges may be freed only after that.
-      if (!waits && !buffers_.has_room_for(job->range.bytes)) return nullptr;
+      if (!waits && !has_room_for(job->range.bytes)) return nullptr;
       try {
-        job->buffer = buffers_.take(job->range.bytes);
+        job->buffer = buffers_->take(static_cast<std::size_t>(job->range.bytes));
+        held_ += job->range.bytes;
       } catch (const std::bad_alloc&) {
         if (!waits) throw;
         queue.pop_front();

@@ -41,6 +41,8 @@ class Fetcher {
   std::vector<std::shared_ptr<const FileFacts>> ask(std::span<const WebAddress> files, bool some_may_be_missing);
   /// Fills `out` with a range. @throws Error like ByteSource::read.
   void read(const std::shared_ptr<const FileFacts>& file, std::uint64_t offset, std::span<std::byte> out);
+  /// Fills memory of the client's own with a range. @throws the same.
+  std::shared_ptr<const std::byte> lend(const std::shared_ptr<const FileFacts>& file, ByteRange range);
   void announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept;
   void withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept;
   /// Withdraws all announcements of a file.
@@ -62,7 +64,14 @@ class Fetcher {
   void require_own_process() const;
   bool keeps(const FileFacts& file, ByteRange range) const noexcept;
   bool read_kept(const FileFacts& file, ByteRange range, std::span<std::byte> out) noexcept;
-  bool fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, std::span<std::byte> out, bool keep);
+  /// Where a range goes: to `bytes`, or else to memory of the client's own, which `lent` then points to.
+  struct Destination {
+    std::byte* bytes = nullptr;
+    std::shared_ptr<const std::byte>* lent = nullptr;
+  };
+  bool fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, Destination to, bool keep);
+  void count_cached(const FileFacts& file, ByteRange range) noexcept;
+  bool has_room_for(std::uint64_t bytes) const noexcept;
   void count_time(RemoteCounts& counts, Clock::time_point now) const noexcept;
   void connections_change() noexcept;
   void count_kept(Job& job, int code) noexcept;
@@ -99,7 +108,8 @@ class Fetcher {
   std::vector<JobPointer> pausing_;
   std::map<CURL*, JobPointer> running_;
   std::deque<JobPointer> keeping_;  // fetched jobs that the cache is to keep
-  BufferPool buffers_;
+  const std::shared_ptr<BufferPool> buffers_;
+  std::uint64_t held_ = 0;  // bytes of buffers that jobs have
   RemoteCounts counts_;
   Clock::time_point counted_until_{};  // for `busy_s` and `full_s`
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;

@@ -36,6 +36,10 @@ class RemoteFile final : public ByteSource {
           .with_offset(offset);
     if (!out.empty()) fetcher_->read(facts_, offset, out);
   }
+  std::shared_ptr<const std::byte> lend(ByteRange range) const override {
+    if (range.bytes == 0 || range.offset > size() || range.bytes > size() - range.offset) return nullptr;
+    return fetcher_->lend(facts_, range);
+  }
   void will_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->announce(facts_, ranges); }
   void will_not_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->withdraw(*facts_, ranges); }
   std::vector<std::byte> kept(std::string_view name) const override {

@@ -47,6 +47,11 @@ void ShardRanges::load(std::uint64_t block, std::span<std::byte> bytes) const {
   files_[place.shard]->read(place.range.offset, bytes.first(static_cast<std::size_t>(place.range.bytes)));
 }
 
+std::shared_ptr<const std::byte> ShardRanges::lend(std::uint64_t block) const {
+  const Place place = place_of(block);
+  return files_[place.shard]->lend(place.range);
+}
+
 BlocksAhead ShardRanges::blocks_ahead() const noexcept { return {blocks_announced, blocks_announced * range_bytes_}; }
 
 void ShardRanges::will_load(std::span<const std::uint64_t> blocks) const noexcept {

@@ -41,6 +41,7 @@ class ShardRanges {
   void blocks_of(std::size_t shard, const ShardIndex& index, std::uint64_t sample,
                  std::vector<std::uint64_t>& ids) const;
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  std::shared_ptr<const std::byte> lend(std::uint64_t block) const;
   BlocksAhead blocks_ahead() const noexcept;
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;

@@ -34,6 +34,9 @@ void WebDatasetSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>
 void WebDatasetSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   impl_->ranges->load(block, bytes);
 }
+std::shared_ptr<const std::byte> WebDatasetSource::lend(std::uint64_t block) const {
+  return impl_->ranges->lend(block);
+}
 void WebDatasetSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
                             SampleBuilder& out) const {
   if (impl_->ranges == nullptr) return open_reader()->read(index, out);

@@ -19,13 +19,13 @@ struct Residency {
   std::size_t bytes = 0;
   const std::byte* data = nullptr;
   std::shared_ptr<const std::byte> lent = nullptr;  ///< holds `data`, if it is memory of the source
-  std::uint64_t first_user = 0;  ///< the sample for which the block is loaded
-  std::uint64_t index = 0;       ///< source index of that sample's record
-  bool done = false;             ///< the block was loaded, or loading failed
-  const void* runner = nullptr;  ///< the runner that loads the block; used only to compare runners
-  std::size_t field = 0;         ///< slot of the source's schema, if the block goes into a batch
-  bool announced = false;        ///< the load ends an announcement to the source
-  bool in_batch = false;         ///< the block is decoded into its rows of a batch and needs no memory of its own
+  std::uint64_t first_user = 0;                     ///< the sample for which the block is loaded
+  std::uint64_t index = 0;                          ///< source index of that sample's record
+  bool done = false;                                ///< the block was loaded, or loading failed
+  const void* runner = nullptr;                     ///< the runner that loads the block; used only to compare runners
+  std::size_t field = 0;                            ///< slot of the source's schema, if the block goes into a batch
+  bool announced = false;                           ///< the load ends an announcement to the source
+  bool in_batch = false;  ///< the block is decoded into its rows of a batch and needs no memory of its own
   std::optional<Error> failure;
   bool broken = false;                 ///< loading failed, and there was no memory for the error
   std::vector<std::uint64_t> waiters;  ///< samples that wait for the block

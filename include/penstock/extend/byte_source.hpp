@@ -34,6 +34,13 @@ class PENSTOCK_API ByteSource {
   /// @throws Error(invalid_argument) if the bytes are not all in the file; Error(io | not_found), also if the file has
   /// changed since it was opened.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  /// Reads a range into memory of the source's own, and returns it. It stays unchanged as long as any copy of the
+  /// pointer exists, also longer than the source. Counts as `read`. Null: the source has no such memory; call `read`.
+  /// By default, null. @throws like `read`.
+  virtual std::shared_ptr<const std::byte> lend(ByteRange range) const {
+    static_cast<void>(range);
+    return nullptr;
+  }
   /// Announces ranges that will be read, in this order. Each announcement ends with one `read` of exactly this range,
   /// or with `will_not_read`. Does not wait. By default, does nothing.
   virtual void will_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }

@@ -181,6 +181,9 @@ class PENSTOCK_API WebDatasetSource {
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
   /// Reads a range. @throws Error(io | not_found) like ByteSource::read.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  /// Returns a range in memory of the client's own, or a map of it in the cache. Null for shards on this machine.
+  /// @throws like `load`.
+  std::shared_ptr<const std::byte> lend(std::uint64_t block) const;
   /// Makes a sample from its ranges. @throws like WebDatasetReader::read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
   /// How many ranges are wanted ahead. None without ranges.

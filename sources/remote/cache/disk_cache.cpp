@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,16 @@ constexpr std::uint64_t largest_note = std::uint64_t{1} << 32;
 
 std::int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::size_t most_maps = 8192;  // a process may have 65,530 maps
+
+// Has the system read all pages, so that a disk that fails is noticed here, and not by the signal SIGBUS.
+bool can_be_read(void* data, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_READ
+  if (::madvise(data, bytes, MADV_POPULATE_READ) != 0) return errno == EINVAL;  // the system is older
+#endif
+  return true;
 }
 
 int open_entry(const std::string& path) noexcept {
@@ -116,6 +127,39 @@ bool DiskCache::read(const CacheKey& file, ByteRange range, std::span<std::byte>
   } catch (...) {  // it is fetched
   }
   return false;
+}
+
+std::shared_ptr<const std::byte> DiskCache::map(const CacheKey& file, ByteRange range) noexcept {
+  try {
+    const std::string path = folder_.folder_of(file) + "/" + name_of(range);
+    const FileDescriptor entry(open_entry(path));
+    struct stat status {};
+    const bool is_there = entry.get() >= 0 && ::fstat(entry.get(), &status) == 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = maps_.find(path);
+      if (known != maps_.end() && is_there && known->second.inode == status.st_ino) return known->second.bytes;
+      if (known != maps_.end()) maps_.erase(known);  // so that the disk gets the bytes of a removed file back
+    }
+    if (!is_there) return nullptr;
+    const auto bytes = static_cast<std::size_t>(range.bytes);
+    if (static_cast<std::uint64_t>(status.st_size) == entry_bytes(bytes)) {
+      void* const data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, entry.get(), 0);
+      if (data == MAP_FAILED) return nullptr;
+      const std::shared_ptr<const std::byte> mapped(static_cast<const std::byte*>(data), [bytes](const std::byte* at) {
+        ::munmap(const_cast<std::byte*>(at), bytes);  // munmap takes no pointer to const
+      });
+      if (can_be_read(data, bytes) && is_whole(path, entry.get(), status.st_ino, {mapped.get(), bytes})) {
+        const std::lock_guard lock(mutex_);
+        if (maps_.size() >= most_maps) maps_.erase(maps_.begin());
+        maps_[path] = {mapped, status.st_ino};
+        return mapped;
+      }
+    }
+    folder_.remove(path, status.st_ino);
+  } catch (...) {  // it is fetched
+  }
+  return nullptr;
 }
 
 DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range,

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -54,6 +55,8 @@ class DiskCache {
 
   /// Fills `out` with a range. Returns false if the range is not kept.
   bool read(const CacheKey& file, ByteRange range, std::span<std::byte> out) noexcept;
+  /// Returns a range as a map of its entry's file. Null: the range is not kept. Maps stay for later calls.
+  std::shared_ptr<const std::byte> map(const CacheKey& file, ByteRange range) noexcept;
   enum class Outcome : std::uint8_t {
     claimed,     ///< the caller may make the entry
     kept,        ///< the entry is there; the disk reads it ahead
@@ -88,6 +91,11 @@ class DiskCache {
   mutable std::mutex mutex_;
   std::unordered_set<std::uint64_t> whole_;  // entries whose hash was compared: a hash of path and inode
   std::int64_t failed_until_ = 0;            // nothing is written before
+  struct Map {
+    std::shared_ptr<const std::byte> bytes;
+    std::uint64_t inode = 0;
+  };
+  std::unordered_map<std::string, Map> maps_;
 };
 
 }  // namespace penstock::remote
