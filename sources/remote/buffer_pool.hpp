@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -9,17 +10,27 @@
 
 namespace penstock::remote {
 
-/// Lends memory for ranges. Keeps returned buffers, because the system clears fresh memory before a program gets it. A
-/// buffer goes back when its last pointer goes, and keeps the pool alive until then. Any thread.
+/// Memory for ranges. Keeps returned buffers, because the system clears fresh memory before a program gets it. A buffer
+/// goes back when its last pointer goes, and keeps the pool alive until then.
+///
+/// Buffers of ranges that wait for their readers are *held*, up to a limit of bytes. Readers may use further buffers,
+/// which others count. Kept buffers are within the same limit. Any thread.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::shared_ptr<std::byte>;
 
-  /// `each`: bytes of most buffers. Up to `most` such buffers are kept for later.
-  BufferPool(std::size_t each, std::size_t most) : each_(each), most_(most) { spares_.reserve(most); }
+  /// `each`: bytes of most buffers. The limit is that of `most` such buffers.
+  BufferPool(std::size_t each, std::size_t most) : each_(each), most_bytes_(std::uint64_t{each} * most) {
+    spares_.reserve(most);
+  }
 
-  /// @throws std::bad_alloc.
-  Buffer take(std::size_t bytes) {
+  /// Whether a buffer may be held, too. A single buffer always may.
+  bool has_room_for(std::uint64_t bytes) const noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_ == 0 || held_ + bytes <= most_bytes_;
+  }
+  /// Returns a buffer, which is held until `let_go`. @throws std::bad_alloc.
+  Buffer hold(std::size_t bytes) {
     std::unique_ptr<std::byte[]> memory;
     if (bytes == each_) {
       const std::lock_guard lock(mutex_);
@@ -33,7 +44,14 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     std::byte* const data = memory.get();
     Buffer buffer(data, GiveBack{shared_from_this(), bytes});
     static_cast<void>(memory.release());
+    const std::lock_guard lock(mutex_);
+    held_ += bytes;
     return buffer;
+  }
+  /// No longer holds a buffer, for which no reader waits.
+  void let_go(std::uint64_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    held_ -= bytes;
   }
 
  private:
@@ -44,11 +62,14 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   };
   void give_back(std::unique_ptr<std::byte[]> memory, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
-    if (bytes == each_ && spares_.size() < most_) spares_.push_back(std::move(memory));  // there is room for it
+    if (bytes != each_ || held_ + (spares_.size() + 1) * each_ > most_bytes_) return;
+    spares_.push_back(std::move(memory));  // there is room for it
   }
 
-  const std::size_t each_, most_;
-  std::mutex mutex_;
+  const std::size_t each_;
+  const std::uint64_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::uint64_t held_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> spares_;
 };
 

@@ -308,7 +308,9 @@ void Fetcher::count_kept(Job& job, int code) noexcept {
 // If others have announced the range as well, and there is no room for further ranges, gives the range up: it is
 // transferred again for the others. Otherwise readers that are late would stop all others.
 void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
-  if (job->announced == 0 || job->buffer == nullptr || job->kept || has_room_for(settings_.options.range_bytes)) return;
+  if (job->announced == 0 || job->buffer == nullptr || job->kept ||
+      buffers_->has_room_for(settings_.options.range_bytes))
+    return;
   const auto found = announced_.find(key);
   if (found == announced_.end() || found->second != job) return;
   try {
@@ -325,22 +327,20 @@ void Fetcher::give_up_copy(const Key& key, const JobPointer& job) noexcept {
 // Frees a job's memory if no reader needs it, now or later. Returns whether it did.
 bool Fetcher::free_if_unused(Job& job) noexcept {
   if (job.buffer == nullptr || job.readers != 0 || (job.announced != 0 && !job.kept)) return false;
+  buffers_->let_go(job.range.bytes);
   job.buffer.reset();
-  held_ -= job.range.bytes;
   return true;
-}
-
-// Whether `bytes` more are within the limit of ranges that wait for their readers. A single range always is.
-bool Fetcher::has_room_for(std::uint64_t bytes) const noexcept {
-  return held_ == 0 || held_ + bytes <= std::uint64_t{settings_.options.range_bytes} * settings_.options.connections;
 }
 
 void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<const ByteRange> ranges) noexcept {
   if (process_id() != process_) return;
   const std::lock_guard lock(mutex_);
+  bool any = false;
   try {
     for (const ByteRange& range : ranges) {
       if (range.bytes == 0 || range.offset > file->size || range.bytes > file->size - range.offset) continue;
+      if (keeps(*file, range) && cache_->has_map(file->key, range)) continue;  // reading it ahead would only cost time
+      any = true;
       const Key key{file.get(), range.offset, range.bytes};
       const auto found = announced_.find(key);
       if (found != announced_.end()) {
@@ -356,7 +356,7 @@ void Fetcher::announce(const std::shared_ptr<const FileFacts>& file, std::span<c
   } catch (...) {  // no memory: the other ranges are read without an announcement
     std::erase_if(expected_, [](const JobPointer& job) { return job->announced == 0; });
   }
-  curl_multi_wakeup(multi_);
+  if (any) curl_multi_wakeup(multi_);
 }
 
 void Fetcher::withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept {
@@ -485,10 +485,9 @@ Fetcher::JobPointer Fetcher::next_job(Clock::time_point now) {
     JobPointer job = queue.front();
     if (!job->transfer.has_destination()) {
       // What a reader wants begins also beyond the limit: other ranges may be freed only after that.
-      if (!waits && !has_room_for(job->range.bytes)) return nullptr;
+      if (!waits && !buffers_->has_room_for(job->range.bytes)) return nullptr;
       try {
-        job->buffer = buffers_->take(static_cast<std::size_t>(job->range.bytes));
-        held_ += job->range.bytes;
+        job->buffer = buffers_->hold(static_cast<std::size_t>(job->range.bytes));
       } catch (const std::bad_alloc&) {
         if (!waits) throw;
         queue.pop_front();

@@ -71,7 +71,6 @@ class Fetcher {
   };
   bool fetch(const std::shared_ptr<const FileFacts>& file, ByteRange range, Destination to, bool keep);
   void count_cached(const FileFacts& file, ByteRange range) noexcept;
-  bool has_room_for(std::uint64_t bytes) const noexcept;
   void count_time(RemoteCounts& counts, Clock::time_point now) const noexcept;
   void connections_change() noexcept;
   void count_kept(Job& job, int code) noexcept;
@@ -109,7 +108,6 @@ class Fetcher {
   std::map<CURL*, JobPointer> running_;
   std::deque<JobPointer> keeping_;  // fetched jobs that the cache is to keep
   const std::shared_ptr<BufferPool> buffers_;
-  std::uint64_t held_ = 0;  // bytes of buffers that jobs have
   RemoteCounts counts_;
   Clock::time_point counted_until_{};  // for `busy_s` and `full_s`
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;

@@ -162,6 +162,16 @@ std::shared_ptr<const std::byte> DiskCache::map(const CacheKey& file, ByteRange 
   return nullptr;
 }
 
+bool DiskCache::has_map(const CacheKey& file, ByteRange range) const noexcept {
+  try {
+    const std::string path = folder_.folder_of(file) + "/" + name_of(range);
+    const std::lock_guard lock(mutex_);
+    return maps_.contains(path);
+  } catch (...) {
+    return false;
+  }
+}
+
 DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range,
                                     std::unique_ptr<CacheClaim>& claim) noexcept {
   try {

@@ -57,6 +57,8 @@ class DiskCache {
   bool read(const CacheKey& file, ByteRange range, std::span<std::byte> out) noexcept;
   /// Returns a range as a map of its entry's file. Null: the range is not kept. Maps stay for later calls.
   std::shared_ptr<const std::byte> map(const CacheKey& file, ByteRange range) noexcept;
+  /// Whether there is such a map already.
+  bool has_map(const CacheKey& file, ByteRange range) const noexcept;
   enum class Outcome : std::uint8_t {
     claimed,     ///< the caller may make the entry
     kept,        ///< the entry is there; the disk reads it ahead
