@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <new>
 #include <vector>
+
+#include <penstock/memory.hpp>
 
 namespace penstock::remote {
 
@@ -31,46 +33,64 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   }
   /// Returns a buffer, which is held until `let_go`. @throws std::bad_alloc.
   Buffer hold(std::size_t bytes) {
-    std::unique_ptr<std::byte[]> memory;
-    if (bytes == each_) {
+    std::byte* data = bytes == each_ ? take_spare() : nullptr;
+    if (data == nullptr) data = allocate(bytes);
+    try {
+      Buffer buffer(data, GiveBack{shared_from_this(), bytes});  // frees the memory if it throws
       const std::lock_guard lock(mutex_);
-      if (!spares_.empty()) {
-        memory = std::move(spares_.back());
-        spares_.pop_back();
-      }
+      held_ += bytes;
+      return buffer;
+    } catch (...) {
+      throw std::bad_alloc();
     }
-    // Not initialised, as all bytes are overwritten.
-    if (memory == nullptr) memory.reset(new std::byte[bytes]);
-    std::byte* const data = memory.get();
-    Buffer buffer(data, GiveBack{shared_from_this(), bytes});
-    static_cast<void>(memory.release());
-    const std::lock_guard lock(mutex_);
-    held_ += bytes;
-    return buffer;
   }
   /// No longer holds a buffer, for which no reader waits.
   void let_go(std::uint64_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     held_ -= bytes;
   }
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+  ~BufferPool() {
+    for (std::byte* const spare : spares_) free(spare, each_);
+  }
 
  private:
   struct GiveBack {
     std::shared_ptr<BufferPool> pool;
     std::size_t bytes;
-    void operator()(std::byte* data) const noexcept { pool->give_back(std::unique_ptr<std::byte[]>(data), bytes); }
+    void operator()(std::byte* data) const noexcept { pool->give_back(data, bytes); }
   };
-  void give_back(std::unique_ptr<std::byte[]> memory, std::size_t bytes) noexcept {
+  static constexpr std::size_t alignment = 64;
+  static std::byte* allocate(std::size_t bytes) {
+    try {
+      return static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
+    } catch (...) {
+      throw std::bad_alloc();
+    }
+  }
+  static void free(std::byte* data, std::size_t bytes) noexcept { host_memory().deallocate(data, bytes, alignment); }
+
+  std::byte* take_spare() noexcept {
     const std::lock_guard lock(mutex_);
-    if (bytes != each_ || held_ + (spares_.size() + 1) * each_ > most_bytes_) return;
-    spares_.push_back(std::move(memory));  // there is room for it
+    if (spares_.empty()) return nullptr;
+    std::byte* const data = spares_.back();
+    spares_.pop_back();
+    return data;
+  }
+  void give_back(std::byte* data, std::size_t bytes) noexcept {
+    if (bytes == each_) {
+      const std::lock_guard lock(mutex_);
+      if (held_ + (spares_.size() + 1) * each_ <= most_bytes_) return spares_.push_back(data);  // there is room for it
+    }
+    free(data, bytes);
   }
 
   const std::size_t each_;
   const std::uint64_t most_bytes_;
   mutable std::mutex mutex_;
   std::uint64_t held_ = 0;
-  std::vector<std::unique_ptr<std::byte[]>> spares_;
+  std::vector<std::byte*> spares_;
 };
 
 }  // namespace penstock::remote

@@ -596,7 +596,7 @@ Fetcher::Handle Fetcher::take_handle() {
   CURL* const of = handle.get();
   curl_easy_setopt(of, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(of, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(of, CURLOPT_BUFFERSIZE, 512L << 10);
+  curl_easy_setopt(of, CURLOPT_BUFFERSIZE, 128L << 10);
   curl_easy_setopt(of, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(of, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(of, CURLOPT_USERAGENT, "penstock");
