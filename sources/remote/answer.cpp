@@ -69,6 +69,8 @@ bool Answer::take(std::string_view line) {
     etag = value;
   else if (name == "last-modified")
     last_modified = value;
+  else if (name == "date")
+    date = value;
   else if (name == "content-type")
     content_type = lower(value);
   else if (name == "content-encoding")

@@ -29,7 +29,7 @@ class Answer {
   bool take(std::string_view line);
 
   std::optional<ContentRange> range;
-  std::string etag, last_modified;
+  std::string etag, last_modified, date;
   std::optional<std::chrono::seconds> retry_after;  ///< as a number of seconds; dates are not read
   std::string content_type, content_encoding;
 

@@ -34,9 +34,13 @@ struct Fetcher::Job {
   bool fetched = false;       // its bytes have arrived, in the buffer or in a reader's memory
   bool kept = false;          // the cache has the range
   std::unique_ptr<CacheClaim> claim;
-  Clock::time_point not_before{}, others_began{};  // when it goes on; since when another process is fetching the range
-  bool out_of_memory = false;                      // it failed, and there was no memory to say why
-  WakeUp* waiting = nullptr;                       // the first of a list
+  std::uint64_t shown_bytes = 0;   // how many bytes had arrived when progress was last shown
+  Clock::time_point not_before{};  // when it goes on
+  // Another process is fetching the range: how far it was when this was last looked at, and when that changed.
+  std::int64_t others_progress = 0;
+  Clock::time_point others_progressed{};
+  bool out_of_memory = false;  // it failed, and there was no memory to say why
+  WakeUp* waiting = nullptr;   // the first of a list
 };
 
 namespace {
@@ -166,7 +170,7 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
   }
   if (cache_ != nullptr)
     for (const auto& file : facts)
-      if (file != nullptr && file->has_version()) cache_->use(file->key);
+      if (file != nullptr && file->can_be_kept) cache_->use(file->key);
   return facts;
 }
 
@@ -198,7 +202,7 @@ void Fetcher::wait_for(std::unique_lock<std::mutex>& lock, Job& job, WakeUp& wak
 // Whether a range is kept on the disk: such as a loader reads, of a file whose changes show.
 bool Fetcher::keeps(const FileFacts& file, ByteRange range) const noexcept {
   const std::size_t most = settings_.options.range_bytes;
-  return cache_ != nullptr && file.has_version() && range.offset % most == 0 &&
+  return cache_ != nullptr && file.can_be_kept && range.offset % most == 0 &&
          range.bytes == std::min<std::uint64_t>(most, file.size - range.offset);
 }
 
@@ -434,6 +438,7 @@ void Fetcher::work() noexcept {
     const Clock::time_point now = Clock::now();
     int timeout_ms = 1000;
     if (std::exchange(some_withdrawn_, false)) drop_withdrawn();
+    show_progress(now);
     try {
       begin_requests(lock, now);
       timeout_ms = until_next_pause_ends(now);
@@ -454,6 +459,15 @@ void Fetcher::work() noexcept {
     curl_multi_poll(multi_, nullptr, 0, timeout_ms, nullptr);
     lock.lock();
   }
+}
+
+// Shows other processes that the ranges that are fetched here make progress, about once a second.
+void Fetcher::show_progress(Clock::time_point now) noexcept {
+  if (cache_ == nullptr || now - shown_ < std::chrono::seconds(1)) return;
+  shown_ = now;
+  for (const auto& [handle, job] : running_)
+    if (job->claim != nullptr && std::exchange(job->shown_bytes, job->transfer.bytes()) != job->transfer.bytes())
+      job->claim->touch();
 }
 
 int Fetcher::until_next_pause_ends(Clock::time_point now) const noexcept {
@@ -540,12 +554,13 @@ void Fetcher::begin(std::unique_lock<std::mutex>& lock, const JobPointer& job) {
 DiskCache::Outcome Fetcher::look_in_cache(Job& job) const noexcept {
   using Outcome = DiskCache::Outcome;
   if (!job.keep || job.claim != nullptr) return Outcome::claimed;
-  const Outcome outcome = cache_->claim(job.transfer.facts()->key, job.range, job.claim);
+  std::int64_t progress = 0;
+  const Outcome outcome = cache_->claim(job.transfer.facts()->key, job.range, job.claim, progress);
   if (outcome == Outcome::kept) return outcome;
   if (outcome == Outcome::busy) {
     const Clock::time_point now = Clock::now();
-    if (job.others_began == Clock::time_point()) job.others_began = now;
-    if (now - job.others_began < settings_.options.stalled) return outcome;
+    if (std::exchange(job.others_progress, progress) != progress) job.others_progressed = now;
+    if (now - job.others_progressed < settings_.options.stalled) return outcome;
   }
   job.keep = job.claim != nullptr;
   return Outcome::claimed;
@@ -629,6 +644,7 @@ void Fetcher::end(const JobPointer& pointer) noexcept {
   Job& job = *pointer;
   job.state = Job::State::ended;
   job.fetched = !job.failed() && !job.kept && !job.unused();
+  if (!job.fetched) job.claim.reset();  // another process may fetch the range
   if (job.fetched && job.buffer != nullptr && job.claim != nullptr) keep_later(pointer);
   counts_.bytes += job.transfer.bytes();
   free_if_unused(job);

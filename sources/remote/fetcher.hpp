@@ -94,6 +94,7 @@ class Fetcher {
   void keep_later(const JobPointer& job) noexcept;
   void keep_ranges() noexcept;
   void drop_withdrawn() noexcept;
+  void show_progress(Clock::time_point now) noexcept;
   int until_next_pause_ends(Clock::time_point now) const noexcept;
 
   const Settings settings_;
@@ -113,6 +114,7 @@ class Fetcher {
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;
 
   std::vector<Handle> spare_;  // used by the thread alone
+  Clock::time_point shown_{};  // when progress was last shown, likewise
   WakeUp keeper_wake_up_;
   std::thread thread_, keeper_;  // one transfers, the other writes the cache
 };

@@ -43,11 +43,11 @@ class RemoteFile final : public ByteSource {
   void will_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->announce(facts_, ranges); }
   void will_not_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->withdraw(*facts_, ranges); }
   std::vector<std::byte> kept(std::string_view name) const override {
-    if (fetcher_->cache() == nullptr || !facts_->has_version()) return {};
+    if (fetcher_->cache() == nullptr || !facts_->can_be_kept) return {};
     return fetcher_->cache()->note(facts_->key, name);
   }
   void keep(std::string_view name, std::span<const std::byte> bytes) const noexcept override {
-    if (fetcher_->cache() != nullptr && facts_->has_version()) fetcher_->cache()->keep_note(facts_->key, name, bytes);
+    if (fetcher_->cache() != nullptr && facts_->can_be_kept) fetcher_->cache()->keep_note(facts_->key, name, bytes);
   }
   FetchCounts fetched() const override { return fetcher_->fetched(); }
   std::uint64_t identity() const override {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include <penstock/extend/system_error.hpp>
@@ -41,6 +42,16 @@ Clock::duration varied(Clock::duration pause, std::uint64_t draw) {
   draw ^= static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   draw = (draw ^ (draw >> 31)) * 0x9e3779b97f4a7c15;
   return pause - pause / 2 * static_cast<std::int64_t>(draw >> 56) / 256;
+}
+
+// Whether any change of the file would show in its version. A time of change has whole seconds, so a file that has just
+// changed may change again without another time (RFC 9110, 8.8.2.2).
+bool shows_changes(const Answer& answer) {
+  if (!is_weak(answer.etag)) return true;
+  constexpr std::time_t seconds = 2;
+  const std::time_t changed = curl_getdate(answer.last_modified.c_str(), nullptr),
+                    sent = curl_getdate(answer.date.c_str(), nullptr);
+  return !answer.last_modified.empty() && changed != -1 && sent != -1 && sent - changed >= seconds;
 }
 
 }  // namespace
@@ -207,9 +218,9 @@ bool Transfer::accepts_range() {
 
 void Transfer::learn(std::uint64_t size) {
   const std::string &etag = request_.answer.etag, &changed = request_.answer.last_modified;
-  file_ = std::make_shared<const FileFacts>(
-      FileFacts{file_->address, size, etag, changed,
-                cache_key(file_->address.without_user(), etag.empty() ? changed : etag, size)});
+  file_ = std::make_shared<const FileFacts>(FileFacts{
+      file_->address, size, etag, changed,
+      cache_key(file_->address.without_user(), etag.empty() ? changed : etag, size), shows_changes(request_.answer)});
   learned_ = true;
 }
 

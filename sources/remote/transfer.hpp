@@ -30,8 +30,7 @@ struct FileFacts {
   // The version, as the server sent it; empty if it sent none.
   std::string etag = {}, last_modified = {};
   CacheKey key = {};
-  /// Whether a change would show, so that ranges can be kept.
-  bool has_version() const noexcept { return !etag.empty() || !last_modified.empty(); }
+  bool can_be_kept = false;  ///< whether any change would show in the version
 };
 
 /// Options, and what follows from them.

@@ -29,6 +29,9 @@ std::string part(CURLU* url, CURLUPart which, unsigned flags = 0) {
 // Returns what may be shown of a text that can't be taken apart. A secret may have any character in it.
 std::string hidden(std::string_view text) {
   const std::size_t scheme = text.find("://"), at = text.rfind('@');
+  // What is after the "@" may belong to the query, and what is before it to a password.
+  if (at != std::string_view::npos && text.find_first_of("?#") < at)
+    return printable(text.substr(0, scheme == std::string_view::npos ? 0 : scheme + 3)) + "...";
   const std::string_view begin = scheme == std::string_view::npos ? "" : text.substr(0, scheme + 3);
   std::string_view rest = text.substr(at != std::string_view::npos ? at + 1 : begin.size());
   rest = rest.substr(0, rest.find_first_of("?#"));

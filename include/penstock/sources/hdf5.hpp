@@ -219,7 +219,8 @@ class PENSTOCK_API Hdf5Source {
   /// file.
   /// @throws Error(not_found) past the end, like all functions that take a block.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
-  /// How many blocks are wanted ahead: 64, with 64 MiB together when they are decoded. None without blocks.
+  /// How many blocks are wanted ahead: 64, with 64 MiB together when they are decoded. None if there are no blocks, or
+  /// blocks of less than 16 KiB.
   BlocksAhead blocks_ahead() const noexcept;
   /// Has the system read these blocks from the disk, on a thread of its own, if they are not in its memory.
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;

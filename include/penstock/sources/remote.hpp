@@ -23,7 +23,7 @@ struct Remote {
   /// transfers calls it for each request. All transfers wait meanwhile, so it must be quick, and must not read through
   /// the client. An exception fails the range: an Error with its code, others with Errc::user. Default: no token.
   std::function<std::string()> token = {};
-  /// Further lines of each request's header, "Name: value".
+  /// Further lines of each request's header, "Name: value". They must not decide which file a URL is.
   std::vector<std::string> headers = {};
   // What changes only speed and memory.
   /// The most connections at a time.
@@ -85,13 +85,13 @@ struct RemoteCounts {
 /// The version of a file is its ETag, or else its time of change (Last-Modified). If a server sends neither, only the
 /// size shows a change.
 ///
-/// Ranges are kept in a cache on a disk, from the version of the file that they are from. Only whole ranges of
-/// `range_bytes` are kept, of files for which the server sends an ETag or a Last-Modified. If the cache is full, ranges
-/// of files that no living process has open make room, oldest use first. If there are none, further ranges are not
-/// kept. So of a data set that is larger than the cache, one part stays, and the other is fetched in each epoch. If
-/// several processes need a range, one fetches it, and the others wait for it. A cache on a full or broken disk only
-/// costs time. It survives the end of a process at any moment: each range has a hash, and a damaged one is fetched
-/// again.
+/// Ranges are kept in a cache on a disk, with the version of the file that they are from. Only whole ranges of
+/// `range_bytes` are kept, of files for which the server sends a strong ETag, or a Last-Modified that is at least two
+/// seconds old. If the cache is full, files make room that were last opened before the oldest living client began. If
+/// there are none, further ranges are not kept. So of a data set that is larger than the cache, one part stays, and the
+/// other is fetched in each epoch. If several processes need a range, one fetches it, and the others wait, as long as
+/// it makes progress. If the disk becomes full or fails later, this only costs time. The cache survives the end of a
+/// process at any moment: each range has a hash, and a damaged one is fetched again.
 ///
 /// Requests follow up to 5 redirections, but never from HTTPS to HTTP. `token` and `headers` are sent only to the
 /// scheme, host and port of the URL that was opened. Proxies come from the environment (`https_proxy`, `no_proxy`).

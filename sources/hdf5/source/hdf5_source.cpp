@@ -187,7 +187,9 @@ void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
 
 BlocksAhead Hdf5Source::blocks_ahead() const noexcept {
   constexpr std::uint64_t most_blocks = 64, most_bytes = std::uint64_t{64} << 20;
-  return impl_->blocks == 0 ? BlocksAhead() : BlocksAhead{most_blocks, most_bytes};
+  constexpr std::uint64_t least_bytes = std::uint64_t{16} << 10;  // the system reads ahead by itself as much as that
+  const bool small = impl_->blocks == 0 || hdf5::block_bytes(impl_->blocked.front()->dataset) < least_bytes;
+  return small ? BlocksAhead() : BlocksAhead{most_blocks, most_bytes};
 }
 void Hdf5Source::will_load(std::span<const std::uint64_t> blocks) const noexcept { impl_->read_ahead.announce(blocks); }
 void Hdf5Source::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {

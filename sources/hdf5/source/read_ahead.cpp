@@ -17,6 +17,8 @@ struct ReadAhead::Work {
   std::condition_variable news;
   std::deque<std::uint64_t> blocks;  // announced, and not asked for
   bool stops = false;
+  bool rests = false;         // blocks are in the system's memory, so most announcements are left alone
+  std::uint64_t quietly = 0;  // announcements since then
   std::thread thread;
 };
 
@@ -47,7 +49,7 @@ void ReadAhead::announce(std::span<const std::uint64_t> blocks) noexcept {
     if (work->process != process_id()) return;
     const std::lock_guard lock(work->mutex);
     work->blocks.insert(work->blocks.end(), blocks.begin(), blocks.end());
-    work->news.notify_one();
+    if (!work->rests || (++work->quietly & 15) == 0) work->news.notify_one();
   } catch (...) {  // without memory or a thread, nothing is read ahead
   }
 }
@@ -83,6 +85,7 @@ void ReadAhead::work(Work& of) noexcept {
     resident = asked != 0 ? 0 : std::min(resident + 1, resident_before_rest);
     skip = resident == resident_before_rest ? rest : 0;
     lock.lock();
+    of.rests = skip != 0;
   }
 }
 

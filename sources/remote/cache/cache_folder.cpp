@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <random>
+#include <thread>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -31,6 +34,9 @@ constexpr std::string_view tag =
 constexpr std::size_t key_digits = 32;
 // After it was found that no file can be evicted, this is not tried again for a while, because it looks at all files.
 constexpr std::int64_t nanoseconds_full = 5'000'000'000;
+// How long the lock is waited for, and how long it is left alone after that. Others hold it while they look at all
+// files.
+constexpr std::int64_t nanoseconds_to_lock = 5'000'000'000, nanoseconds_stuck = 30'000'000'000;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
 
@@ -38,6 +44,11 @@ std::int64_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_REALTIME, &time);
   return nanoseconds(time);
+}
+
+std::int64_t steady_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 bool all_of(std::string_view text, std::string_view allowed) {
@@ -94,20 +105,42 @@ bool remove_if_abandoned(const std::string& path) {
 
 }  // namespace
 
-/// Keeps out all other threads and processes.
+/// Keeps out all other threads and processes, if `held`.
 class CacheFolder::Locked {
  public:
-  explicit Locked(CacheFolder& folder) : guard_(folder.mutex_), descriptor_(folder.lock_->get()) {
-    if (uninterrupted([&] { return ::flock(descriptor_, LOCK_EX); }) != 0)
-      throw system_error(source_name, errno, "locking", folder.root_ + "/lock");
+  explicit Locked(CacheFolder& folder) : folder_(folder), guard_(folder.mutex_) {
+    if (steady_now() < folder.stuck_until_) return;
+    held_ = take();
+    // Another process may have removed the folder. Then others have another lock.
+    for (int tries = 3; held_ && tries > 0 && !folder.is_own_lock(); --tries) {
+      ::flock(folder.lock_->get(), LOCK_UN);
+      folder.make();
+      folder.begin_client();
+      held_ = take();
+      if (held_) folder.set_bytes(folder.count_and_sweep());
+    }
+    if (!held_) folder.stuck_until_ = steady_now() + nanoseconds_stuck;
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  ~Locked() { ::flock(descriptor_, LOCK_UN); }
+  ~Locked() {
+    if (held_) ::flock(folder_.lock_->get(), LOCK_UN);
+  }
+  bool held() const noexcept { return held_; }
 
  private:
+  // A process that holds the lock may have been stopped.
+  bool take() const {
+    constexpr auto pause = std::chrono::milliseconds(2);
+    for (const std::int64_t end = steady_now() + nanoseconds_to_lock;; std::this_thread::sleep_for(pause)) {
+      if (uninterrupted([&] { return ::flock(folder_.lock_->get(), LOCK_EX | LOCK_NB); }) == 0) return true;
+      if (errno != EWOULDBLOCK || steady_now() >= end) return false;
+    }
+  }
+
+  CacheFolder& folder_;
   const std::lock_guard<std::mutex> guard_;
-  const int descriptor_;
+  bool held_ = false;
 };
 
 struct CacheFolder::Kept {
@@ -116,22 +149,38 @@ struct CacheFolder::Kept {
 };
 
 CacheFolder::CacheFolder(const std::string& folder, std::uint64_t most_bytes)
-    : root_(folder + "/v1"),
+    : root_(std::filesystem::absolute(folder).string() + "/v1"),
       files_(root_ + "/files"),
       clients_(root_ + "/clients"),
       most_bytes_(most_bytes),
       process_(process_id()) {
   make();
-  static std::atomic<unsigned> number{0};
-  own_ = clients_ + "/" + std::to_string(process_) + "-" + std::to_string(number++);
-  alive_.take(own_, source_name);
+  begin_client();
   const Locked locked(*this);
+  if (!locked.held()) return;
   set_bytes(count_and_sweep());
   make_room(0, Evict::all);
 }
 
+// Numbers of processes come again, also in other containers.
+void CacheFolder::begin_client() {
+  std::random_device random;
+  for (int tries = 10; tries > 0; --tries) {
+    own_ = clients_ + "/" + std::to_string(random()) + "-" + std::to_string(random());
+    if (alive_.take(own_, source_name)) return;
+  }
+  own_.clear();
+}
+
+bool CacheFolder::is_own_lock() const noexcept {
+  struct stat own {
+  }, there{};
+  return ::fstat(lock_->get(), &own) == 0 && ::stat((root_ + "/lock").c_str(), &there) == 0 &&
+         own.st_ino == there.st_ino && own.st_dev == there.st_dev;
+}
+
 CacheFolder::~CacheFolder() {
-  if (process_id() != process_) return;
+  if (process_id() != process_ || !alive_.held()) return;
   ::unlink(own_.c_str());
 }
 
@@ -139,10 +188,12 @@ void CacheFolder::make() {
   make_all(root_);
   const std::string mark = root_ + "/CACHEDIR.TAG";
   if (!status_of(mark)) {
-    bool empty = true;
-    for_each_in(root_, [&](std::string_view) { empty = false; });
-    // Another process may just have made it.
-    if (!empty && !status_of(mark))
+    // Another process may be making the folder, or removing it.
+    bool strange = false;
+    for_each_in(root_, [&](std::string_view name) {
+      strange = strange || (name != "files" && name != "clients" && name != "lock" && name != "CACHEDIR.TAG");
+    });
+    if (strange)
       throw file_error(
           source_name, root_, Errc::invalid_argument,
           "the folder has files and is not a cache (CACHEDIR.TAG is missing); give another folder as `cache`");
@@ -209,6 +260,7 @@ void CacheFolder::use(const CacheKey& file) const noexcept {
 
 int CacheFolder::reserve(const std::string& path, std::uint64_t bytes, bool by_others) {
   const Locked locked(*this);
+  if (!locked.held()) return EAGAIN;
   const FileDescriptor file(uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW); }));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return errno;
@@ -226,9 +278,20 @@ int CacheFolder::reserve(const std::string& path, std::uint64_t bytes, bool by_o
   return 0;
 }
 
+int CacheFolder::publish(const std::string& part, const std::string& path) noexcept {
+  try {
+    const Locked locked(*this);  // so that who counts the files sees it once
+    if (!locked.held()) return EAGAIN;
+    return ::rename(part.c_str(), path.c_str()) == 0 ? 0 : errno;
+  } catch (...) {
+    return ENOMEM;
+  }
+}
+
 void CacheFolder::remove(const std::string& path, std::uint64_t inode) noexcept {
   try {
     const Locked locked(*this);
+    if (!locked.held()) return;
     const auto status = status_of(path);
     if (!status || status->st_ino != inode || ::unlink(path.c_str()) != 0) return;
     const std::uint64_t all = bytes();
@@ -240,14 +303,16 @@ void CacheFolder::remove(const std::string& path, std::uint64_t inode) noexcept 
 // Makes room within the bound. REQUIRES: Locked.
 bool CacheFolder::make_room(std::uint64_t wanted, Evict which) {
   std::uint64_t all = bytes();
-  const auto has_room = [&] { return all <= most_bytes_ && wanted <= most_bytes_ - all; };
+  std::uint64_t most = most_bytes_;
+  const auto has_room = [&] { return all <= most && wanted <= most - all; };
   if (has_room()) return true;
-  if (wanted > most_bytes_ || (which == Evict::unused && now() < full_until_)) return false;
+  if (wanted > most_bytes_ || (which == Evict::unused && steady_now() < full_until_)) return false;
+  // Somewhat more, because this looks at all files.
+  if (which == Evict::unused && wanted <= most_bytes_ - most_bytes_ / 32) most -= most_bytes_ / 32;
   const std::vector<Kept> kept = kept_files();
   const std::int64_t in_use = oldest_client();
   const auto evict = [&](const Kept& file, Evict what) {
-    const std::uint64_t removed =
-        remove_entries(file.folder, what, what == Evict::all ? all : all + wanted - most_bytes_);
+    const std::uint64_t removed = remove_entries(file.folder, what, what == Evict::all ? all : all + wanted - most);
     all -= std::min(all, removed);
     set_bytes(all);
     if (what == Evict::all && ::unlink((file.folder + "/" + std::string(used_name)).c_str()) == 0)
@@ -259,8 +324,9 @@ bool CacheFolder::make_room(std::uint64_t wanted, Evict which) {
     for (std::size_t i = kept.size(); i > next && !has_room(); --i) evict(kept[i - 1], Evict::notes_stay);
   if (which == Evict::all)
     for (std::size_t i = kept.size(); i > next && !has_room(); --i) evict(kept[i - 1], Evict::all);
+  most = most_bytes_;
   if (has_room()) return true;
-  full_until_ = now() + nanoseconds_full;
+  full_until_ = steady_now() + nanoseconds_full;
   return false;
 }
 

@@ -20,13 +20,14 @@ namespace penstock::remote {
 ///
 ///     CACHE/v1/CACHEDIR.TAG          marks the folder as ours
 ///     CACHE/v1/lock                  bytes of all files; locked while files change their sizes
-///     CACHE/v1/clients/PID-N         locked as long as a client lives
+///     CACHE/v1/clients/RANDOM        locked as long as a client lives; its time is when the client began
 ///     CACHE/v1/files/KEY/used        when a client last opened the file
 ///     CACHE/v1/files/KEY/NAME        an entry
 ///     CACHE/v1/files/KEY/NAME.part   locked by the process that is making the entry
 ///
-/// Files that a living client has opened stay; of the others, the one that was opened longest ago goes first. Any
-/// thread.
+/// Files that were opened since the oldest living client began stay. Of the others, the one that was opened longest ago
+/// goes first. If a process holds the lock for long, for instance because it was stopped, the others keep nothing
+/// meanwhile. Any thread.
 class CacheFolder {
  public:
   /// Makes the folder if it is missing. Removes what dead processes left unfinished, and what is above the bound.
@@ -46,6 +47,8 @@ class CacheFolder {
   /// except notes. Returns 0, or the system's error code.
   int reserve(const std::string& path, std::uint64_t bytes, bool by_others);
   static constexpr int no_room = -1;  ///< result of `reserve`: there is no room within the bound
+  /// Gives a complete entry its name. Returns 0, or the system's error code.
+  int publish(const std::string& part, const std::string& path) noexcept;
   /// Removes a file if it is still the one with this inode.
   void remove(const std::string& path, std::uint64_t inode) noexcept;
 
@@ -57,6 +60,8 @@ class CacheFolder {
   struct Kept;  // the entries of one file
 
   void make();
+  void begin_client();
+  bool is_own_lock() const noexcept;
   std::uint64_t count_and_sweep();
   std::uint64_t bytes() const noexcept;
   void set_bytes(std::uint64_t bytes) const noexcept;
@@ -73,7 +78,8 @@ class CacheFolder {
   FileLock alive_;
   std::string own_;
   const int process_;
-  std::int64_t full_until_ = 0;  // no file can be evicted before
+  std::int64_t full_until_ = 0;   // no file can be evicted before
+  std::int64_t stuck_until_ = 0;  // the lock is not tried before
 };
 
 /// Returns the folder for caches of this user: `$XDG_CACHE_HOME/penstock`, or `$HOME/.cache/penstock`.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -81,6 +82,8 @@ CacheClaim::~CacheClaim() {
   if (lock_->held() && !ended_) ::unlink(part_.c_str());
 }
 
+void CacheClaim::touch() const noexcept { ::utimensat(AT_FDCWD, part_.c_str(), nullptr, AT_SYMLINK_NOFOLLOW); }
+
 bool CacheClaim::take() { return lock_->take(part_, source_name); }
 
 // The hash begins with the entry's name, so that a file that was moved is found out.
@@ -98,9 +101,12 @@ bool DiskCache::is_right(const std::string& path, int descriptor, std::span<cons
 }
 
 // Does so once per entry.
-bool DiskCache::is_whole(const std::string& path, int descriptor, std::uint64_t inode,
+bool DiskCache::is_whole(const std::string& path, int descriptor, const struct stat& status,
                          std::span<const std::byte> bytes) noexcept {
-  const std::uint64_t entry = XXH3_64bits_withSeed(path.data(), path.size(), inode);
+  // A change of the file shows in the time of its last change.
+  const std::array<std::int64_t, 4> state{static_cast<std::int64_t>(status.st_ino), status.st_size,
+                                          status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+  const std::uint64_t entry = XXH3_64bits_withSeed(state.data(), sizeof state, XXH3_64bits(path.data(), path.size()));
   {
     const std::lock_guard lock(mutex_);
     if (whole_.contains(entry)) return true;
@@ -121,7 +127,7 @@ bool DiskCache::read(const CacheKey& file, ByteRange range, std::span<std::byte>
     struct stat status {};
     if (entry.get() < 0 || ::fstat(entry.get(), &status) != 0) return false;
     if (static_cast<std::uint64_t>(status.st_size) == entry_bytes(out.size()) &&
-        read_whole(entry.get(), out, 0) == out.size() && is_whole(path, entry.get(), status.st_ino, out))
+        read_whole(entry.get(), out, 0) == out.size() && is_whole(path, entry.get(), status, out))
       return true;
     folder_.remove(path, status.st_ino);
   } catch (...) {  // it is fetched
@@ -138,7 +144,10 @@ std::shared_ptr<const std::byte> DiskCache::map(const CacheKey& file, ByteRange 
     {
       const std::lock_guard lock(mutex_);
       const auto known = maps_.find(path);
-      if (known != maps_.end() && is_there && known->second.inode == status.st_ino) return known->second.bytes;
+      if (known != maps_.end() && is_there && known->second.inode == status.st_ino &&
+          known->second.changed.tv_sec == status.st_ctim.tv_sec &&
+          known->second.changed.tv_nsec == status.st_ctim.tv_nsec)
+        return known->second.bytes;
       if (known != maps_.end()) maps_.erase(known);  // so that the disk gets the bytes of a removed file back
     }
     if (!is_there) return nullptr;
@@ -149,10 +158,10 @@ std::shared_ptr<const std::byte> DiskCache::map(const CacheKey& file, ByteRange 
       const std::shared_ptr<const std::byte> mapped(static_cast<const std::byte*>(data), [bytes](const std::byte* at) {
         ::munmap(const_cast<std::byte*>(at), bytes);  // munmap takes no pointer to const
       });
-      if (can_be_read(data, bytes) && is_whole(path, entry.get(), status.st_ino, {mapped.get(), bytes})) {
+      if (can_be_read(data, bytes) && is_whole(path, entry.get(), status, {mapped.get(), bytes})) {
         const std::lock_guard lock(mutex_);
         if (maps_.size() >= most_maps) maps_.erase(maps_.begin());
-        maps_[path] = {mapped, status.st_ino};
+        maps_[path] = {mapped, status.st_ino, status.st_ctim};
         return mapped;
       }
     }
@@ -172,8 +181,8 @@ bool DiskCache::has_map(const CacheKey& file, ByteRange range) const noexcept {
   }
 }
 
-DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range,
-                                    std::unique_ptr<CacheClaim>& claim) noexcept {
+DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range, std::unique_ptr<CacheClaim>& claim,
+                                    std::int64_t& progress) noexcept {
   try {
     const std::string path = folder_.folder_of(file) + "/" + name_of(range);
     const auto is_kept = [&] {
@@ -185,7 +194,12 @@ DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range,
     if (is_kept()) return Outcome::kept;
     if (disk_fails() || !folder_.make_folder(file)) return Outcome::impossible;
     auto made = std::make_unique<CacheClaim>(path);
-    if (!made->take()) return Outcome::busy;
+    if (!made->take()) {
+      struct stat status {};
+      if (::stat(made->part().c_str(), &status) == 0)
+        progress = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+      return Outcome::busy;
+    }
     if (is_kept()) return Outcome::kept;  // another process has just made it
     claim = std::move(made);
     return Outcome::claimed;
@@ -205,7 +219,7 @@ int DiskCache::write(CacheClaim& claim, std::span<const std::byte> bytes, bool b
                       !write_whole(file.get(), std::as_bytes(std::span(&trailer, 1)), bytes.size())))
       code = errno;
     if (const int closing = file.close(); code == 0) code = closing;
-    if (code == 0 && ::rename(claim.part().c_str(), claim.path().c_str()) != 0) code = errno;
+    if (code == 0) code = folder_.publish(claim.part(), claim.path());
     claim.end();
     if (code == 0) return 0;
     folder_.remove(claim.part(), status.st_ino);
@@ -234,7 +248,9 @@ void DiskCache::keep_note(const CacheKey& file, std::string_view name, std::span
   try {
     if (disk_fails() || !folder_.make_folder(file)) return;
     CacheClaim claim(folder_.folder_of(file) + "/" + std::string(CacheFolder::note_beginning).append(name));
-    if (claim.take()) static_cast<void>(write(claim, bytes, true));
+    if (!claim.take()) return;
+    struct stat status {};
+    if (::lstat(claim.path().c_str(), &status) != 0) static_cast<void>(write(claim, bytes, true));  // not there yet
   } catch (...) {  // it is learned again
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +33,8 @@ class CacheClaim {
   bool take();
   const std::string& path() const noexcept { return path_; }  ///< of the complete entry
   const std::string& part() const noexcept { return part_; }  ///< of the entry that is being made
+  /// Shows processes that wait for the entry that it is still being made.
+  void touch() const noexcept;
   /// Says that `part` is no longer there.
   void end() noexcept { ended_ = true; }
 
@@ -65,8 +69,10 @@ class DiskCache {
     busy,        ///< another process is making it
     impossible,  ///< there can't be an entry
   };
-  /// Looks for a range, and claims it if it is not kept.
-  Outcome claim(const CacheKey& file, ByteRange range, std::unique_ptr<CacheClaim>& claim) noexcept;
+  /// Looks for a range, and claims it if it is not kept. `progress`: a number that changes while another process is
+  /// making the entry.
+  Outcome claim(const CacheKey& file, ByteRange range, std::unique_ptr<CacheClaim>& claim,
+                std::int64_t& progress) noexcept;
   /// Makes an entry of a claimed range. Returns 0, or the system's error code; `no_room`: the bound is reached.
   int keep(CacheClaim& claim, std::span<const std::byte> bytes) noexcept { return write(claim, bytes, false); }
   static constexpr int no_room = CacheFolder::no_room;
@@ -83,7 +89,7 @@ class DiskCache {
   static std::uint64_t entry_bytes(std::uint64_t bytes) noexcept { return bytes + sizeof(Trailer); }
   static Trailer trailer_of(const std::string& path, std::span<const std::byte> bytes) noexcept;
   static bool is_right(const std::string& path, int descriptor, std::span<const std::byte> bytes) noexcept;
-  bool is_whole(const std::string& path, int descriptor, std::uint64_t inode,
+  bool is_whole(const std::string& path, int descriptor, const struct stat& status,
                 std::span<const std::byte> bytes) noexcept;
   int write(CacheClaim& claim, std::span<const std::byte> bytes, bool by_others) noexcept;
   void disk_failed() noexcept;
@@ -91,11 +97,12 @@ class DiskCache {
 
   CacheFolder folder_;
   mutable std::mutex mutex_;
-  std::unordered_set<std::uint64_t> whole_;  // entries whose hash was compared: a hash of path and inode
+  std::unordered_set<std::uint64_t> whole_;  // entries whose hash was compared: a hash of path and state
   std::int64_t failed_until_ = 0;            // nothing is written before
   struct Map {
     std::shared_ptr<const std::byte> bytes;
     std::uint64_t inode = 0;
+    timespec changed{};
   };
   std::unordered_map<std::string, Map> maps_;
 };

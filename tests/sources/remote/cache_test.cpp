@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache of files on servers: nothing is fetched twice, the bound holds, and bytes are right whatever happens to it.
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,8 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -277,6 +281,26 @@ TEST_CASE("another version of a file has other entries, and a file without one h
   CHECK(site.server.bytes() == 2 * site.bytes.size() + 4);
   for (const auto& file : fs::recursive_directory_iterator(site.cache.path()))
     CHECK(file.path().string().find("secret") == std::string::npos);
+  // Words that only look like those of a signature are a part of the URL.
+  site.server.plan(ServerJson::array());
+  CHECK(read_by_client(site.options(4 << 20), site.url() + "?sp=train&se=1") == site.bytes);
+  CHECK(read_by_client(site.options(4 << 20), site.url() + "?sp=test&se=1") == site.bytes);
+  CHECK(site.server.bytes() == 2 * site.bytes.size() + 2);
+  CHECK(read_by_client(site.options(4 << 20), site.url() + "?sv=1&sp=r&sig=secret1") == site.bytes);
+  CHECK(read_by_client(site.options(4 << 20), site.url() + "?sv=2&sp=r&sig=secret2") == site.bytes);
+  CHECK(site.server.bytes() == 2 * site.bytes.size() + 4);  // that of the URL without a query is there
+  // A time of change in whole seconds shows changes only of files that are older.
+  for (const auto& [age, kept] : {std::pair(0s, false), std::pair(60s, true)}) {
+    const std::string name = kept ? "old.bin" : "new.bin";
+    site.folder.write(name, site.bytes);
+    const fs::path file = site.folder.path() / name;
+    fs::last_write_time(file, fs::last_write_time(file) - age);
+    for (const char* etag : {"no_etag", "weak_etag"}) {
+      site.server.plan(ServerJson::array({{{"do", etag}}}));
+      for (int i = 0; i < 2; ++i) CHECK(read_by_client(site.options(8 << 20), site.url(name)) == site.bytes);
+      CHECK(site.server.bytes() == (kept ? 1 : 2) * site.bytes.size() + 2);
+    }
+  }
   // Nothing would show that the file has changed.
   site.server.plan(
       ServerJson::array({{{"do", "headers"}, {"headers", {{"ETag", nullptr}, {"Last-Modified", nullptr}}}}}));
@@ -460,6 +484,151 @@ TEST_CASE("a child process that goes on after a fork leaves its parent's cache a
   CHECK(read_all(*file, false) == site.bytes);
   CHECK(client->counts().not_kept == 0);
   CHECK(entries(site).size() == 11);
+}
+
+TEST_CASE("a cache whose folder is removed while it is in use is made again") {
+  const Site site;
+  const std::uint64_t bound = own + 11 * entry;
+  const RemoteClient client(site.options(bound));
+  const auto file = client.open(site.url());
+  CHECK(read_all(*file) == site.bytes);
+  fs::remove_all(site.cache.path() / "c");
+  CHECK(read_all(*file) == site.bytes);
+  // What `rm -r` may leave for a moment.
+  fs::remove(site.cache.path() / "c" / "v1" / "CACHEDIR.TAG");
+  const RemoteClient other(site.options(bound));
+  CHECK(read_all(*other.open(site.url())) == site.bytes);
+  CHECK(read_all(*file) == site.bytes);
+  CHECK(bytes_of_cache(site) <= bound);
+  CHECK(entries(site).size() == 11);
+  CHECK(fs::exists(site.cache.path() / "c" / "v1" / "CACHEDIR.TAG"));
+}
+
+TEST_CASE("a note that several clients keep is counted once") {
+  const Site site;
+  const std::string text(range, 'n');
+  const std::uint64_t bound = own + 12 * entry;
+  for (int i = 0; i < 30; ++i) {
+    const RemoteClient client(site.options(bound));
+    client.open(site.url())->keep("members-1", std::as_bytes(std::span(text)));
+  }
+  const RemoteClient client(site.options(bound));
+  CHECK(read_all(*client.open(site.url())) == site.bytes);
+  CHECK(client.counts().not_kept == 0);
+  CHECK(entries(site).size() == 12);
+}
+
+TEST_CASE("clients that are gone are forgotten, whatever their names are") {
+  Site site;
+  const std::uint64_t bound = own + 11 * entry;
+  CHECK(read_by_client(site.options(bound), site.url()) == site.bytes);
+  // Left by a process that was killed, long ago, or in another container.
+  for (const char* name : {"1-0", "12-34"}) {
+    site.cache.write(std::string("c/v1/clients/") + name, "");
+    const fs::path file = site.cache.path() / "c" / "v1" / "clients" / name;
+    fs::last_write_time(file, fs::last_write_time(file) - 1h);
+  }
+  site.write("b.bin", 2);
+  const RemoteClient client(site.options(bound));
+  CHECK(read_all(*client.open(site.url("b.bin"))) == site.bytes);
+  CHECK(client.counts().not_kept == 0);
+}
+
+TEST_CASE("a range that changes in its file after it was read is noticed") {
+  const Site site;
+  const RemoteClient client(site.options());
+  const auto file = client.open(site.url());
+  for (int i = 0; i < 2; ++i) CHECK(read_all(*file) == site.bytes);
+  const fs::path first = entries(site).front();
+  std::this_thread::sleep_for(20ms);  // times of files have steps
+  std::fstream(first, std::ios::in | std::ios::out | std::ios::binary).put('!').put('?');
+  CHECK(read_all(*file) == site.bytes);
+  const ByteRange whole{0, range};
+  CHECK(std::memcmp(file->lend(whole).get(), site.bytes.data(), range) == 0);
+  std::this_thread::sleep_for(20ms);
+  std::fstream(site.cache.path() / "c" / "v1" / "files" / first.parent_path().filename() / "0-65536",
+               std::ios::in | std::ios::out | std::ios::binary)
+      .put('!')
+      .put('?');
+  CHECK(std::memcmp(file->lend(whole).get(), site.bytes.data(), range) == 0);
+}
+
+TEST_CASE("a process that stops while it holds the cache's lock stops no other") {
+  const Site site;
+  CHECK(read_by_client(site.options(), site.url()) == site.bytes);
+  const std::string lock = site.cache / "c/v1/lock";
+  const int held = ::open(lock.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  const auto before = std::chrono::steady_clock::now();
+  site.folder.write("c.bin", site.bytes);
+  const RemoteClient client(site.options());
+  CHECK(read_all(*client.open(site.url("c.bin"))) == site.bytes);
+  CHECK(read_all(*client.open(site.url())) == site.bytes);
+  CHECK(client.counts().not_kept == 11);
+  CHECK(std::chrono::steady_clock::now() - before < 9s);
+  ::close(held);
+}
+
+TEST_CASE("a range that another process fetches slowly is waited for, as long as it makes progress") {
+  const Site site;
+  // A range takes two seconds.
+  site.server.plan(ServerJson::array(), {{"bytes_per_s_a_connection", range / 2}});
+  Remote options = site.options();
+  options.stalled = 1s;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 2; ++i)
+    children.push_back(child_of([&] {
+      const RemoteClient client(options);
+      const auto file = client.open(site.url());
+      for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{range}})
+        if (read(*file, at, range) != site.bytes.substr(at, range)) return false;
+      return true;
+    }));
+  for (const pid_t child : children) CHECK(status_of(child) == 0);
+  CHECK(site.server.bytes() == 2 * range + 2);
+}
+
+TEST_CASE("a range that could not be fetched may be fetched by another client at once") {
+  const Site site;
+  const RemoteClient client(site.options());
+  const auto file = client.open(site.url());
+  site.server.plan(ServerJson::array({{{"do", "status"}, {"code", 400}, {"times", 1}}}));
+  const ByteRange first{0, range};
+  file->will_read({&first, 1});
+  file->will_read({&first, 1});
+  std::this_thread::sleep_for(300ms);
+  const auto before = std::chrono::steady_clock::now();
+  const RemoteClient other(site.options());
+  CHECK(read(*other.open(site.url()), 0, range) == site.bytes.substr(0, range));
+  CHECK(std::chrono::steady_clock::now() - before < 1s);
+  CHECK(read(*file, 0, range) == site.bytes.substr(0, range));
+}
+
+TEST_CASE("lent ranges are the file's bytes, from the server and from the cache, also after all else is gone") {
+  const Site site;
+  std::shared_ptr<const std::byte> last;
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 20, own + 2 * entry})
+    for (const bool announced : {true, false}) {
+      CAPTURE(bytes, announced);
+      const RemoteClient client(site.options(bytes));
+      const auto file = client.open(site.url());
+      const std::vector<ByteRange> ranges = ranges_of(*file);
+      for (int epoch = 0; epoch < 3; ++epoch) {
+        if (announced) file->will_read(ranges);
+        std::vector<std::shared_ptr<const std::byte>> held;
+        for (const ByteRange& of : ranges) {
+          held.push_back(file->lend(of));
+          REQUIRE(held.back() != nullptr);
+        }
+        for (std::size_t i = 0; i < ranges.size(); ++i)
+          CHECK(std::memcmp(held[i].get(), site.bytes.data() + ranges[i].offset, ranges[i].bytes) == 0);
+        last = held.front();
+      }
+      const ByteRange beyond{site.bytes.size() - 1, 2};
+      CHECK(file->lend(beyond) == nullptr);
+    }
+  fs::remove_all(site.cache.path() / "c");
+  CHECK(std::memcmp(last.get(), site.bytes.data(), range) == 0);
 }
 
 }  // namespace PENSTOCK_TEST_FILE
