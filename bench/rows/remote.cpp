@@ -23,7 +23,11 @@ Row cold_from_server(const RowSpec& spec, const Settings& settings, std::size_t 
   };
   std::uint64_t round = 0;
   Row row = compare(
-      spec, settings, [&] { return rate(job.epoch(shuffles ? job.shuffled(++round) : job.in_order(), executor)); },
+      spec, settings,
+      [&] {
+        return rate(shuffles ? job.epoch(job.shuffled(++round), executor, RemoteJob::many_blocks)
+                             : job.epoch(job.in_order(), executor));
+      },
       [&] { return rate(job.bare()); });
   row.notes.push_back(job.note());
   return row;

@@ -88,12 +88,12 @@ void RemoteJob::check_against_local() const {
 
 Pipeline RemoteJob::in_order() const { return batches_of(from(*source_)); }
 Pipeline RemoteJob::shuffled(std::uint64_t seed) const {
-  return batches_of(from(*source_) | shuffle({.seed = seed, .blocks = true, .window_blocks = 4}));
+  return batches_of(from(*source_) | shuffle({.seed = seed, .blocks = true, .window_blocks = 3}));
 }
 
-Timing RemoteJob::epoch(const Pipeline& pipeline, const Executor& executor) const {
+Timing RemoteJob::epoch(const Pipeline& pipeline, const Executor& executor, std::size_t block_bytes) const {
   const std::uint64_t before = client_->counts().bytes;
-  const Timing timing = time_loader(pipeline, executor, executor.threads());
+  const Timing timing = time_loader(pipeline, executor, executor.threads(), 1, block_bytes);
   // Ranges that have nothing but the end of a shard are not read.
   constexpr std::uint64_t most_unread = 64 << 10;
   const std::uint64_t transferred = client_->counts().bytes - before;

@@ -35,10 +35,12 @@ class RemoteJob {
   std::uint64_t bytes() const noexcept { return bytes_; }
   // Returns batches from the server, in order.
   Pipeline in_order() const;
-  // Returns batches from the server, shuffled by blocks: by windows of four shards.
+  // Returns batches from the server, shuffled by blocks: by windows of three shards.
   Pipeline shuffled(std::uint64_t seed) const;
   // Times one epoch of a new loader. @throws std::runtime_error if not every byte was transferred exactly once.
-  Timing epoch(const Pipeline& pipeline, const Executor& executor) const;
+  // `block_bytes`: the loader's memory for blocks. In order, little is enough; a shuffle needs two of its windows.
+  Timing epoch(const Pipeline& pipeline, const Executor& executor, std::size_t block_bytes = few_blocks) const;
+  static constexpr std::size_t few_blocks = std::size_t{128} << 20, many_blocks = std::size_t{512} << 20;
   Timing bare() { return bare_->run(); }
   // Describes the data, and how `epoch` read so far.
   std::string note() const;
