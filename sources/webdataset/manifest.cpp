@@ -83,7 +83,7 @@ class Lines {
   void add(std::string shard) {
     if (made_.shards.size() == max_shards) refuse("the manifest names more than a million shards");
     const std::string shown = made_.on_servers ? url_without_secrets(shard) : printable(shard);
-    if (const auto [known, is_new] = seen_.emplace(shard, number_); !is_new)
+    if (const auto [known, is_new] = seen_.emplace(made_.on_servers ? url_to_compare(shard) : shard, number_); !is_new)
       refuse("the shard \"" + shown + "\" is there twice, also in line " + std::to_string(known->second));
     made_.shards.push_back(std::move(shard));
     made_.lines.push_back(number_);

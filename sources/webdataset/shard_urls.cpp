@@ -69,6 +69,7 @@ ShardRanges::Files find_index_files(const RemoteClient& client, const std::vecto
 }  // namespace
 
 std::string url_without_secrets(const std::string& url) { return shown_url(url); }
+std::string url_to_compare(const std::string& url) { return canonical_url(url); }
 
 std::string read_url(WebDataset& options, std::uint64_t max_bytes) {
   return text_of(*client_of(options).open(options.path), max_bytes);
@@ -105,6 +106,7 @@ std::string url_without_secrets(const std::string& url) {
                                                               : plain.substr(0, host + 3) + plain.substr(at + 1);
 }
 
+std::string url_to_compare(const std::string& url) { return url; }
 std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
 std::optional<std::string> find_url(const WebDataset&, const std::string&) { refuse_urls(); }
 std::unique_ptr<ShardRanges> open_urls(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }

@@ -70,8 +70,13 @@ Store::Store(WebDataset its_options, std::unique_ptr<ShardRanges> its_shards)
 
 void Store::open_remote(const std::optional<Manifest>& manifest) {
   urls_ = manifest ? manifest->shards : expand_url(options.path);
-  if (std::set<std::string>(urls_.begin(), urls_.end()).size() != urls_.size())
-    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
+  if (!manifest) {  // which has its own check
+    std::set<std::string> seen;
+    for (const std::string& url : urls_)
+      if (!seen.insert(url_to_compare(url)).second)
+        throw Error(Errc::invalid_argument, "the pattern gives a shard twice, \"" + url_without_secrets(url) + "\"")
+            .with_source(source_name);
+  }
   try {
     ranges = open_urls(options, urls_);
   } catch (Error& error) {

@@ -123,6 +123,11 @@ class PENSTOCK_API RemoteClient {
 /// Returns a URL without user, password and query, as errors show it. Also for a text that can't be taken apart.
 PENSTOCK_API std::string shown_url(const std::string& url);
 
+/// Returns a URL in one form of those that name the same file: scheme and host in lower case, with the port, without
+/// user, password, fragment and dot segments, and with "%74" as "t". Keeps the query. Returns a text that can't be taken
+/// apart as it is.
+PENSTOCK_API std::string canonical_url(const std::string& url);
+
 /// Returns whether a text begins like a URL that RemoteClient opens: "http://" or "https://", in upper or lower case.
 PENSTOCK_API bool names_remote(std::string_view path) noexcept;
 

@@ -35,8 +35,11 @@ struct WebDatasetIndexed {
 /// Each file is written under another name, X.idx.new, and then renamed. An index file that differs is replaced. Any
 /// other file of that name is an error.
 /// @throws what opening a WebDataset throws.
-/// @throws Error(unsupported) if a member's name has a space or a line break, a member is sparse, a link or a device
-/// is named like a part of a sample, or more than 1 MiB follows a shard's last sample. The error names the member.
+/// @throws Error(unsupported), which names the member, if
+/// - a member's name has a space or a line break;
+/// - a member is sparse;
+/// - a link or a device is named like a part of a sample;
+/// - more than 1 MiB follows a shard's last sample.
 /// @throws Error(invalid_argument) if
 /// - a shard has no samples, or its name does not end in ".tar";
 /// - two index files would have the same name;

@@ -165,8 +165,8 @@ TEST_CASE("an index file that leaves out a link or the like is an error of the s
         for (std::size_t i = 0; i <= members.size(); ++i) {
           if (i == at) tar += tar_member(name, type == '~' ? "bytes" : "", type);
           if (i == members.size()) break;
-          index += (i % 2 == 0 ? "\n" : " ") + members[i].name.substr(2) + " " + std::to_string(tar.size() + 512) + " " +
-                   std::to_string(members[i].data.size()) + " " + members[i].name;
+          index += (i % 2 == 0 ? "\n" : " ") + members[i].name.substr(2) + " " + std::to_string(tar.size() + 512) +
+                   " " + std::to_string(members[i].data.size()) + " " + members[i].name;
           tar += tar_member(members[i].name, members[i].data);
         }
         const OneShard source(two_fields, std::make_shared<const MemoryFile>("a.tar", tar + tar_end),

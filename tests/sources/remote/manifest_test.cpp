@@ -123,6 +123,29 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
     CHECK(mentions(error, name == std::string_view("missing on the disk") ? "none.tar" : "set.txt"));
     CHECK(!mentions(error, "secret"));
   }
+  // The same shard by another URL, in a list and in a pattern.
+  const std::string port = std::to_string(shards.server.port());
+  for (const std::string& again :
+       {host + "./train-000000.tar", host + "train-000000.tar#x", "HTTP://127.0.0.1:" + port + "/train-000000.tar",
+        host + "%74rain-000000.tar", host + "lists/../train-000000.tar", host + "train-00000{0,%30}.tar",
+        "http://u:secret@127.0.0.1:" + port + "/train-000000.tar"}) {
+    CAPTURE(again);
+    shards.folder.write("set.txt", host + "train-000000.tar\n" + again + "\n");
+    WebDataset listed{.path = shards.folder / "set.txt"};
+    listed.client = quick_client();
+    const Error twice = error_of([&] { const WebDatasetSource source(listed); });
+    CHECK(twice.code() == Errc::invalid_argument);
+    CHECK(mentions(twice, "line 2"));
+    CHECK(mentions(twice, "twice"));
+  }
+  for (const char* pattern : {"{,./}train-000000.tar", "train-000000.tar#{1,2}", "{t,%74}rain-000000.tar?secret"}) {
+    CAPTURE(pattern);
+    WebDataset listed{.path = host + pattern};
+    listed.client = quick_client();
+    const Error twice = error_of([&] { const WebDatasetSource source(listed); });
+    CHECK(twice.code() == Errc::invalid_argument);
+    CHECK((mentions(twice, "twice") && !mentions(twice, "secret")));
+  }
   WebDataset options{.path = shards.server.url("none.txt?secret")};
   options.client = quick_client();
   const Error missing = error_of([&] { const WebDatasetSource source(options); });

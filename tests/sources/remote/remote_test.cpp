@@ -351,6 +351,25 @@ TEST_CASE("a URL is shown without what may be secret in it") {
   for (const auto& [url, shown] : urls) CHECK(shown_url(url) == shown);
 }
 
+TEST_CASE("URLs of the same file have one form") {
+  const std::string one = canonical_url("https://host/a/train-0.tar");
+  for (const char* same : {"HTTPS://host/a/train-0.tar", "https://HOST/a/train-0.tar", "https://host:443/a/train-0.tar",
+                           "https://host/a/./train-0.tar", "https://host/b/../a/train-0.tar",
+                           "https://host/a/train-0.tar#x", "https://host/%61/%74rain-0%2Etar",
+                           "https://host/%2E/a/b/%2e%2E/train-0.tar", "https://user:secret@host/a/train-0.tar"})
+    CHECK(canonical_url(same) == one);
+  for (const char* other :
+       {"http://host/a/train-0.tar", "https://host:444/a/train-0.tar", "https://host/A/train-0.tar",
+        "https://host/a/train-0.tar?key=1", "https://host/a%2Ftrain-0.tar", "https://other/a/train-0.tar",
+        "https://host/a/train-%2374.tar", "https://host/a//train-0.tar"})
+    CHECK(canonical_url(other) != one);
+  CHECK(canonical_url("https://host/a?k=%2f%7e") == canonical_url("https://host/a?k=%2F~"));
+  CHECK(canonical_url("https://host/a?k=1") != canonical_url("https://host/a?k=2"));
+  CHECK(canonical_url("https://host") == canonical_url("https://host/"));
+  for (const char* no_url : {"", "a.tar", "https://ho st/x", "%zz", "https://host:99999/x"})
+    CHECK(canonical_url(no_url) == no_url);
+}
+
 TEST_CASE("a server that goes on failing is given up, with its status, tries and seconds") {
   const Site site;
   const RemoteClient client(quick());
