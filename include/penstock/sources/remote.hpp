@@ -109,8 +109,9 @@ class PENSTOCK_API RemoteClient {
   std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls) const;
   /// Opens one file.
   std::shared_ptr<const ByteSource> open(const std::string& url) const;
-  /// Opens files of which some may be missing: those are null. A file is missing if the server answers with status 404
-  /// or 410. Status 403 says the same, because servers that list no files answer so. @throws like `open` for all else.
+  /// Opens files of which some may be missing: those are null. Servers have many answers for a missing file, so these
+  /// count: any status from 400 to 499 except 401, 408, 412, 416 and 429; status 501; and status 200, which is a page
+  /// in place of a range. @throws like `open` for all else.
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;

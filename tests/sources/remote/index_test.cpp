@@ -182,9 +182,15 @@ TEST_CASE("a shard without an index file, or with one that can't be understood, 
   std::filesystem::remove(shards.folder.path() / "train-000001.idx");
   CHECK(open().notes() == std::vector<std::string>{"shards without an index file, whose headers were read: 1"});
   same(open());
-  shards.server.plan({{{"do", "status"}, {"code", 403}, {"path", "*.idx"}}});
-  same(open());
-  CHECK(open().notes().empty());
+  for (const ServerJson& rule :
+       {ServerJson{{"do", "status"}, {"code", 403}}, ServerJson{{"do", "status"}, {"code", 400}},
+        ServerJson{{"do", "status"}, {"code", 501}}, ServerJson{{"do", "whole"}}}) {
+    ServerJson index_files = rule, classes = rule;
+    index_files["path"] = "*.idx", classes["path"] = "*classes.txt";
+    shards.server.plan({index_files, classes});
+    same(open());
+    CHECK(open().notes().empty());
+  }
   shards.server.plan({{{"do", "status"}, {"code", 401}, {"path", "*.idx"}}});
   const Error refused = error_of([&] { open(); });
   CHECK(refused.code() == Errc::io);

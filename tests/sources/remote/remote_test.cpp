@@ -215,6 +215,35 @@ TEST_CASE("what is another file, or no range of it, is refused at once") {
   }
 }
 
+TEST_CASE("a file that may be missing is missing by many answers, and a failure stays an error") {
+  struct Case {
+    ServerJson rule;
+    bool missing;
+  };
+  std::vector<Case> cases{{{{"do", "whole"}}, true},
+                          {{{"do", "redirect_loop"}}, false},
+                          {{{"do", "no_content_range"}}, false},
+                          {{{"do", "garbage"}}, false}};
+  for (const int status : {400, 402, 403, 404, 405, 406, 409, 410, 414, 418, 423, 451, 499, 501})
+    cases.push_back({{{"do", "status"}, {"code", status}}, true});
+  for (const int status : {401, 408, 412, 416, 429, 500, 502, 503, 504, 505})
+    cases.push_back({{{"do", "status"}, {"code", status}}, false});
+  const Site site;
+  Remote options = quick();
+  options.retries = 1;
+  const RemoteClient client(options);
+  for (const Case& one : cases) {
+    INFO(one.rule.dump());
+    site.server.plan(ServerJson::array({one.rule}));
+    const std::string url = site.url();
+    if (one.missing)
+      CHECK(client.find({&url, 1}).at(0) == nullptr);
+    else
+      CHECK(code_of([&] { (void)client.find({&url, 1}); }) == Errc::io);
+    CHECK_THROWS_AS(client.open(url), Error);
+  }
+}
+
 TEST_CASE("a file that changes after it was opened is noticed") {
   for (const ServerJson& rules :
        {ServerJson::array(), ServerJson::array({{{"do", "weak_etag"}}}), ServerJson::array({{{"do", "no_etag"}}})}) {
