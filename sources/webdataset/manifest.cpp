@@ -84,9 +84,9 @@ class Lines {
     if (made_.shards.size() == max_shards) refuse("the manifest names more than a million shards");
     bytes_ += shard.size();
     if (bytes_ > max_names_bytes) refuse("the manifest's names have more than 256 MiB together");
-    const std::string shown = made_.on_servers ? url_without_secrets(shard) : printable(shard);
+    const auto shown = [&] { return made_.on_servers ? url_without_secrets(shard) : printable(shard); };
     if (const auto [known, is_new] = seen_.emplace(made_.on_servers ? url_to_compare(shard) : shard, number_); !is_new)
-      refuse("the shard \"" + shown + "\" is there twice, also in line " + std::to_string(known->second));
+      refuse("the shard \"" + shown() + "\" is there twice, also in line " + std::to_string(known->second));
     made_.shards.push_back(std::move(shard));
     made_.lines.push_back(number_);
   }
