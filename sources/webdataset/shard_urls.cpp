@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -47,9 +46,8 @@ std::string text_of(const ByteSource& file, std::uint64_t max_bytes) {
     throw error_in(
         file.name(), Errc::limit_exceeded,
         "the file has " + std::to_string(file.size()) + " bytes; " + std::to_string(max_bytes) + " are read at most");
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, std::as_writable_bytes(std::span(text)));
-  return text;
+  file.will_read(ranges_of(file));
+  return read_announced(file);
 }
 
 ShardRanges::Files find_index_files(const RemoteClient& client, const std::vector<std::string>& shards) {
