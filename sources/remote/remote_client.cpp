@@ -98,6 +98,8 @@ RemoteCounts RemoteClient::counts() const { return impl_->fetcher->counts(); }
 
 std::string shown_url(const std::string& url) { return remote::shown_url(url); }
 
+std::string canonical_url(const std::string& url) { return remote::canonical_url(url); }
+
 bool names_remote(std::string_view path) noexcept {
   return std::ranges::any_of(std::array<std::string_view, 2>{"http://", "https://"}, [&](std::string_view scheme) {
     return path.size() >= scheme.size() &&

@@ -35,6 +35,13 @@ bool may_pass(long status) {
   return std::ranges::find(passing, status) != passing.end();
 }
 
+// Whether a server answers so for a file that it does not have, or does not say that it has. Not: what asks for a token
+// (401), what may pass, and what is about the range or the version.
+bool says_missing(long status) {
+  constexpr std::array others{401L, 408L, 412L, 416L, 429L};
+  return status == 501 || (status >= 400 && status < 500 && std::ranges::find(others, status) == others.end());
+}
+
 bool is_weak(std::string_view etag) { return etag.empty() || etag.starts_with("W/"); }
 
 // Varies a pause by up to a half, so that clients that failed together do not come back together.
@@ -166,6 +173,7 @@ bool Transfer::take_body(std::string_view data) {
 // bytes.
 bool Transfer::accepts(long status) {
   if (status != 206 && status != 200) return false;
+  is_missing_ = asks_ && status == 200;  // a page of the server's that says so
   if (!request_.answer.content_encoding.empty() && request_.answer.content_encoding != "identity") {
     refuse(Errc::unsupported, "the server sends the file compressed (Content-Encoding: " +
                                   printable(request_.answer.content_encoding, 40) + "), though this was not asked for");
@@ -263,7 +271,7 @@ Transfer::Next Transfer::end_by_status(long status) {
   }
   if (learned_) return Next::ended;
   if (request_.taken) return again("the server's answer was too short");
-  is_missing_ = status == 403 || status == 404 || status == 410;
+  is_missing_ = says_missing(status);
   switch (status) {
     case 301:
     case 302:

@@ -72,7 +72,7 @@ class Transfer {
   Clock::time_point not_before() const noexcept { return not_before_; }
   /// Returns why the transfer failed; none if it did not.
   const std::optional<Error>& error() const noexcept { return error_; }
-  /// Returns whether the transfer failed because the server has no such file, or says so.
+  /// Returns whether the transfer failed with an answer that `RemoteClient::find` takes for a missing file.
   bool is_missing() const noexcept { return is_missing_; }
   std::shared_ptr<const FileFacts> facts() const { return file_; }
   std::uint64_t bytes() const noexcept { return arrived_; }

@@ -32,4 +32,7 @@ class WebAddress {
 /// Returns a URL, or a text that should be one, without user, password and query.
 std::string shown_url(const std::string& url);
 
+/// What `penstock::canonical_url` returns.
+std::string canonical_url(const std::string& url);
+
 }  // namespace penstock::remote

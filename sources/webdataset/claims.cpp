@@ -32,7 +32,7 @@ bool next_of(TarScan& scan, TarMember& member, const ShardIndex& index) {
 }
 
 void refuse_if_of_a_sample(const TarMember& member, const ShardIndex& index) {
-  if (member.is_file() && split_name(member.name))
+  if (split_name(member.name))
     refuse(index, "the shard has the member \"" + printable(member.name, 200) + "\" at offset " +
                       std::to_string(member.offset) + ", which the index file does not list");
 }

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::string_view version = "v1.2";
 
+constexpr const char* sparse_why =
+    "is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse";
+
 struct IndexName {
   std::string_view key, extension;
 };
@@ -144,15 +147,20 @@ IndexText index_text(MemberSource& members) {
   members.restart();
   for (TarMember member; members.next(member);) {
     const auto [own_key, extension] = split_for_index(member.name);
-    if (!member.is_file() || own_key.empty() || own_key.ends_with('/')) continue;
     const auto refuse = [&](const char* why) {
       throw error_in(members.path(), Errc::unsupported, "the member " + shown(member.name) + " " + why, member.header);
     };
+    // A scan counts it as a part of a sample, so with the index file the samples would be others.
+    if (!member.is_file() && split_name(member.name))
+      refuse(member.fault == TarFault::sparse
+                 ? sparse_why
+                 : "is named like a part of a sample and is no file, and an index file lists files alone; make the "
+                   "shard without links, as by tar --dereference --hard-dereference");
+    if (!member.is_file() || own_key.empty() || own_key.ends_with('/')) continue;
     if (member.name.find_first_of(" \n\r") != std::string::npos)
       refuse(
           "has a space or a line break in its name, which an index file can't hold; make the shard with other names");
-    if (member.fault == TarFault::sparse)
-      refuse("is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse");
+    if (member.fault == TarFault::sparse) refuse(sparse_why);
     if (samples == 0 || own_key != key) {
       lines += samples++ == 0 ? "" : "\n";
       key = own_key;

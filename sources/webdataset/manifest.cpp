@@ -82,9 +82,11 @@ class Lines {
 
   void add(std::string shard) {
     if (made_.shards.size() == max_shards) refuse("the manifest names more than a million shards");
-    const std::string shown = made_.on_servers ? url_without_secrets(shard) : printable(shard);
-    if (const auto [known, is_new] = seen_.emplace(shard, number_); !is_new)
-      refuse("the shard \"" + shown + "\" is there twice, also in line " + std::to_string(known->second));
+    bytes_ += shard.size();
+    if (bytes_ > max_names_bytes) refuse("the manifest's names have more than 256 MiB together");
+    const auto shown = [&] { return made_.on_servers ? url_without_secrets(shard) : printable(shard); };
+    if (const auto [known, is_new] = seen_.emplace(made_.on_servers ? url_to_compare(shard) : shard, number_); !is_new)
+      refuse("the shard \"" + shown() + "\" is there twice, also in line " + std::to_string(known->second));
     made_.shards.push_back(std::move(shard));
     made_.lines.push_back(number_);
   }
@@ -93,7 +95,7 @@ class Lines {
   const bool on_server_;
   const std::string origin_, folder_;
   std::unordered_map<std::string, std::size_t> seen_;  // the line of each shard
-  std::size_t number_ = 0;
+  std::size_t number_ = 0, bytes_ = 0;                 // the line, and the bytes of all names so far
 };
 
 std::string text_of(WebDataset& options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member_finder.hpp"
 
+#include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "common/on_threads.hpp"
@@ -77,8 +77,6 @@ class StreamedMembers final : public MemberSource {
   bool ended_ = false;
 };
 
-ByteRange whole(const ByteSource& file) { return {0, file.size()}; }
-
 }  // namespace
 
 MemberFinder::MemberFinder(const ShardRanges& shards)
@@ -86,8 +84,7 @@ MemberFinder::MemberFinder(const ShardRanges& shards)
   for (std::size_t shard = 0; shard < shards.shards(); ++shard) {
     const ByteSource* const file = shards.index_file(shard);
     if (file == nullptr || file->size() == 0 || file->size() > max_index_bytes) continue;
-    const ByteRange range = whole(*file);
-    file->will_read({&range, 1});
+    file->will_read(ranges_of(*file));
     announced_[shard] = 1;
   }
 }
@@ -95,8 +92,11 @@ MemberFinder::MemberFinder(const ShardRanges& shards)
 MemberFinder::~MemberFinder() {
   for (std::size_t shard = 0; shard < announced_.size(); ++shard) {
     if (announced_[shard] == 0) continue;
-    const ByteRange range = whole(*shards_.index_file(shard));
-    shards_.index_file(shard)->will_not_read({&range, 1});
+    const ByteSource& file = *shards_.index_file(shard);
+    try {
+      file.will_not_read(ranges_of(file));
+    } catch (const std::bad_alloc&) {  // the announcements end with the file
+    }
   }
 }
 
@@ -113,9 +113,8 @@ std::unique_ptr<MemberSource> MemberFinder::open_listed(std::size_t shard) {
   const ByteSource* const file = shards_.index_file(shard);
   if (file == nullptr) return nullptr;
   if (file->size() > max_index_bytes) throw IndexDoubt{"it is larger than 1 GiB"};
-  std::string text(static_cast<std::size_t>(file->size()), '\0');
   announced_[shard] = 0;
-  file->read(0, std::as_writable_bytes(std::span(text)));
+  std::string text = read_announced(*file);
   const ByteSource& of = shards_.file(shard);
   return std::make_unique<IndexFileMembers>(of.name(), of.size(), file->name(), std::move(text));
 }

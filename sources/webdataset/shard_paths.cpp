@@ -49,6 +49,8 @@ std::vector<std::string> choices_of(std::string_view inside, std::string_view pa
     }
     return choices;
   }
+  if (static_cast<std::size_t>(std::ranges::count(inside, ',')) >= max_shards)
+    refuse_pattern(pattern, "stands for more than a million files");
   while (true) {
     const std::size_t comma = inside.find(',');
     choices.emplace_back(inside.substr(0, comma));
@@ -102,16 +104,26 @@ void add_folder(const std::string& folder, std::vector<std::string>& shards, Ski
 
 std::vector<std::string> expand_braces(std::string_view pattern) {
   std::vector<std::string> made{""};
+  std::size_t bytes = 0;  // of all of them
+  const auto take_bytes = [&](std::size_t all) {
+    if (all > max_names_bytes) refuse_pattern(pattern, "stands for names that have more than 256 MiB together");
+    bytes = all;
+  };
   std::string_view rest = pattern;
   while (true) {
     const std::size_t open = rest.find_first_of("{}");
-    for (std::string& text : made) text += rest.substr(0, open);
+    const std::string_view literal = rest.substr(0, open);
+    take_bytes(bytes + made.size() * literal.size());
+    for (std::string& text : made) text += literal;
     if (open == std::string_view::npos) return made;
     const std::size_t close = rest.find_first_of("{}", open + 1);
     if (rest[open] == '}' || close == std::string_view::npos || rest[close] == '{')
       refuse_pattern(pattern, "has braces without partner, or inside of each other");
     const auto choices = choices_of(rest.substr(open + 1, close - open - 1), pattern);
     if (choices.size() > max_shards / made.size()) refuse_pattern(pattern, "stands for more than a million files");
+    std::size_t choice_bytes = 0;
+    for (const std::string& choice : choices) choice_bytes += choice.size();
+    take_bytes(bytes * choices.size() + choice_bytes * made.size());
     std::vector<std::string> longer;
     longer.reserve(made.size() * choices.size());
     for (const std::string& text : made)

@@ -14,10 +14,12 @@ namespace penstock::webdataset {
 
 inline constexpr std::string_view shard_extension = ".tar";
 inline constexpr std::size_t max_shards = 1'000'000;
+/// The most bytes that the names of all shards have together.
+inline constexpr std::size_t max_names_bytes = std::size_t{256} << 20;
 
 /// Returns all texts of a pattern with {a,b} and {00..12}, in the order in which they are written.
 /// @throws Error(invalid_argument), which names no file, if the braces are wrong, or there are more than a million
-/// texts.
+/// texts, or more than `max_names_bytes` in them.
 std::vector<std::string> expand_braces(std::string_view pattern);
 
 /// Returns the shards that `path`, a `WebDataset::path`, names. If `path` is a folder, adds the other files and folders

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace penstock::webdataset {
@@ -65,6 +66,31 @@ void ShardRanges::will_not_load(std::span<const std::uint64_t> blocks) const noe
   for (const std::uint64_t block : blocks) {
     const Place place = place_of(block);
     files_[place.shard]->will_not_read({&place.range, 1});
+  }
+}
+
+std::vector<ByteRange> ranges_of(const ByteSource& file) {
+  const std::uint64_t bytes = file.size(), step = file.range_bytes() == 0 ? bytes : file.range_bytes();
+  std::vector<ByteRange> ranges;
+  for (std::uint64_t at = 0; at < bytes; at += step) ranges.push_back({at, std::min(step, bytes - at)});
+  return ranges;
+}
+
+std::string read_announced(const ByteSource& file) {
+  const std::vector<ByteRange> ranges = ranges_of(file);
+  std::size_t next = 0;
+  try {
+    std::string text(static_cast<std::size_t>(file.size()), '\0');
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(text));
+    while (next < ranges.size()) {
+      const ByteRange range = ranges[next++];
+      file.read(range.offset,
+                bytes.subspan(static_cast<std::size_t>(range.offset), static_cast<std::size_t>(range.bytes)));
+    }
+    return text;
+  } catch (...) {
+    file.will_not_read(std::span(ranges).subspan(next));
+    throw;
   }
 }
 

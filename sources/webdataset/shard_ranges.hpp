@@ -62,6 +62,11 @@ class ShardRanges {
   std::vector<std::uint64_t> first_{0};
 };
 
+/// Returns the ranges in which a whole file is best read: those that a cache keeps.
+std::vector<ByteRange> ranges_of(const ByteSource& file);
+/// Reads a whole file, whose `ranges_of` were announced. @throws what `ByteSource::read` throws.
+std::string read_announced(const ByteSource& file);
+
 /// A shard that is read from its beginning on, range by range, each once.
 class StreamedShard final : public ShardBytes {
  public:

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -47,9 +46,8 @@ std::string text_of(const ByteSource& file, std::uint64_t max_bytes) {
     throw error_in(
         file.name(), Errc::limit_exceeded,
         "the file has " + std::to_string(file.size()) + " bytes; " + std::to_string(max_bytes) + " are read at most");
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, std::as_writable_bytes(std::span(text)));
-  return text;
+  file.will_read(ranges_of(file));
+  return read_announced(file);
 }
 
 ShardRanges::Files find_index_files(const RemoteClient& client, const std::vector<std::string>& shards) {
@@ -69,6 +67,7 @@ ShardRanges::Files find_index_files(const RemoteClient& client, const std::vecto
 }  // namespace
 
 std::string url_without_secrets(const std::string& url) { return shown_url(url); }
+std::string url_to_compare(const std::string& url) { return canonical_url(url); }
 
 std::string read_url(WebDataset& options, std::uint64_t max_bytes) {
   return text_of(*client_of(options).open(options.path), max_bytes);
@@ -105,6 +104,7 @@ std::string url_without_secrets(const std::string& url) {
                                                               : plain.substr(0, host + 3) + plain.substr(at + 1);
 }
 
+std::string url_to_compare(const std::string& url) { return url; }
 std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
 std::optional<std::string> find_url(const WebDataset&, const std::string&) { refuse_urls(); }
 std::unique_ptr<ShardRanges> open_urls(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }

@@ -21,6 +21,8 @@ std::string plain_name(const std::string& name);
 std::optional<std::string> index_url(const std::string& shard);
 /// Returns a URL without user, password and query.
 std::string url_without_secrets(const std::string& url);
+/// Returns a URL in one form of those that name the same file. Without the component `remote`, as it is.
+std::string url_to_compare(const std::string& url);
 /// Reads a whole file on a server, the one at `options.path`. @throws Error(limit_exceeded) above `max_bytes`;
 /// Error(unsupported) if Penstock was built without the component `remote`; Error(io | not_found | invalid_argument).
 std::string read_url(WebDataset& options, std::uint64_t max_bytes);

@@ -5,6 +5,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <new>
 #include <optional>
 #include <set>
@@ -43,6 +45,7 @@ std::uint64_t hash_all(const std::vector<T>& values, std::uint64_t seed) noexcep
 }
 
 std::string_view base_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+std::string_view path_of_folder(std::string_view path) noexcept { return path.substr(0, path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -70,8 +73,13 @@ Store::Store(WebDataset its_options, std::unique_ptr<ShardRanges> its_shards)
 
 void Store::open_remote(const std::optional<Manifest>& manifest) {
   urls_ = manifest ? manifest->shards : expand_url(options.path);
-  if (std::set<std::string>(urls_.begin(), urls_.end()).size() != urls_.size())
-    throw Error(Errc::invalid_argument, "the pattern gives a shard twice").with_source(source_name);
+  if (!manifest) {  // which has its own check
+    std::set<std::string> seen;
+    for (const std::string& url : urls_)
+      if (!seen.insert(url_to_compare(url)).second)
+        throw Error(Errc::invalid_argument, "the pattern gives a shard twice, \"" + url_without_secrets(url) + "\"")
+            .with_source(source_name);
+  }
   try {
     ranges = open_urls(options, urls_);
   } catch (Error& error) {
@@ -193,13 +201,17 @@ ClassNames Store::classes_of(const Field& field) const {
   if (field.name == "label" && !options.classes.empty()) return options.classes;
   if (!on_servers) return classes_beside(shards, field, [](const auto& file) { return read_text(file, source_name); });
   std::vector<std::string> paths;
-  std::string query;  // of the last shard; a query that is a key is the same for all
+  // Of the first shard in each folder. A query may be a key, so no other folder gets it.
+  std::map<std::string, std::string, std::less<>> queries;
   for (const std::string& url : urls_) {
     const std::size_t end = std::min(url.find_first_of("?#"), url.size());
     paths.push_back(url.substr(0, end));
-    query = url.substr(end);
+    if (paths.back().find('/', paths.back().find("://") + 3) == std::string::npos) paths.back() += '/';
+    queries.emplace(std::string(path_of_folder(paths.back())), url.substr(end));
   }
-  return classes_beside(paths, field, [&](const std::string& file) { return find_url(options, file + query); });
+  return classes_beside(paths, field, [&](const std::string& file) {
+    return find_url(options, file + queries.find(path_of_folder(file))->second);
+  });
 }
 
 // Finds the dtype and shape of a field of arrays from the first samples. One bad sample must not decide for all others,

@@ -109,8 +109,12 @@ class PENSTOCK_API RemoteClient {
   std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls) const;
   /// Opens one file.
   std::shared_ptr<const ByteSource> open(const std::string& url) const;
-  /// Opens files of which some may be missing: those are null. A file is missing if the server answers with status 404
-  /// or 410. Status 403 says the same, because servers that list no files answer so. @throws like `open` for all else.
+  /// Opens files of which some may be missing: those are null. Servers answer in many ways if a file is missing. These
+  /// answers count:
+  /// - status 501, and any from 400 to 499 except 401, 408, 412, 416 and 429;
+  /// - status 200, which is a page in place of a range.
+  ///
+  /// @throws like `open` for all else.
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;
@@ -122,6 +126,11 @@ class PENSTOCK_API RemoteClient {
 
 /// Returns a URL without user, password and query, as errors show it. Also for a text that can't be taken apart.
 PENSTOCK_API std::string shown_url(const std::string& url);
+
+/// Returns a URL in one form of those that name the same file. Scheme and host are in lower case, and the port and the
+/// query are there. User, password, fragment and dot segments are not, and "%74" is "t". Returns a text that can't be
+/// taken apart as it is.
+PENSTOCK_API std::string canonical_url(const std::string& url);
 
 /// Returns whether a text begins like a URL that RemoteClient opens: "http://" or "https://", in upper or lower case.
 PENSTOCK_API bool names_remote(std::string_view path) noexcept;

@@ -30,13 +30,16 @@ struct WebDatasetIndexed {
 
 /// Writes the index file X.idx of each shard X.tar, in the form v1.2 of DALI's wds2idx, and with the same bytes as
 /// that program. Then the shards and their index files can be copied to a server, where `WebDataset` finds the samples
-/// by them. Reads the headers of all members, but no other data. Leaves out hidden files, folders, links and devices.
+/// by them. Reads the headers of all members, but no other data. Leaves out hidden files and folders.
 ///
 /// Each file is written under another name, X.idx.new, and then renamed. An index file that differs is replaced. Any
 /// other file of that name is an error.
 /// @throws what opening a WebDataset throws.
-/// @throws Error(unsupported) if a member's name has a space or a line break, a member is sparse, or more than 1 MiB
-/// follows a shard's last sample. The error names the member.
+/// @throws Error(unsupported), which names the member, if
+/// - a member's name has a space or a line break;
+/// - a member is sparse;
+/// - a link or a device is named like a part of a sample;
+/// - more than 1 MiB follows a shard's last sample.
 /// @throws Error(invalid_argument) if
 /// - a shard has no samples, or its name does not end in ".tar";
 /// - two index files would have the same name;

@@ -152,6 +152,35 @@ TEST_CASE("an index file that leaves members out is an error of the sample after
   }
 }
 
+TEST_CASE("an index file that leaves out a link or the like is an error of the sample after it") {
+  struct Member {
+    std::string name, data;
+  };
+  const std::vector<Member> members{{"a.txt", "one"}, {"a.cls", "1"}, {"b.txt", "two"}, {"b.cls", "2"}};
+  for (const char type : {'1', '2', '3', '4', '6', 'S', '~', 'Z'}) {
+    for (std::size_t at = 0; at <= members.size(); ++at) {
+      for (const char* name : {"b.txt", "z.cls", "z.other"}) {
+        CAPTURE(type, at, name);
+        std::string tar, index = "v1.2 2";
+        for (std::size_t i = 0; i <= members.size(); ++i) {
+          if (i == at) tar += tar_member(name, type == '~' ? "bytes" : "", type);
+          if (i == members.size()) break;
+          index += (i % 2 == 0 ? "\n" : " ") + members[i].name.substr(2) + " " + std::to_string(tar.size() + 512) +
+                   " " + std::to_string(members[i].data.size()) + " " + members[i].name;
+          tar += tar_member(members[i].name, members[i].data);
+        }
+        const OneShard source(two_fields, std::make_shared<const MemoryFile>("a.tar", tar + tar_end),
+                              std::make_shared<const MemoryFile>("a.idx", index + "\n"));
+        const std::uint64_t bad = at < 2 ? 0 : 1;
+        if (bad == 1) CHECK(sample_text(source, 0).starts_with("a:one,"));
+        const Error error = error_of([&] { (void)sample_text(source, bad); });
+        CHECK(error.code() == Errc::corrupt);
+        CHECK(mentions(error, "which the index file does not list"));
+      }
+    }
+  }
+}
+
 TEST_CASE("an index file is read in time that grows with its lines") {
   const auto seconds_of = [](std::size_t samples) {
     const std::string tar = shard_of(samples), index = index_of(tar);

@@ -182,13 +182,53 @@ TEST_CASE("a shard without an index file, or with one that can't be understood, 
   std::filesystem::remove(shards.folder.path() / "train-000001.idx");
   CHECK(open().notes() == std::vector<std::string>{"shards without an index file, whose headers were read: 1"});
   same(open());
-  shards.server.plan({{{"do", "status"}, {"code", 403}, {"path", "*.idx"}}});
-  same(open());
-  CHECK(open().notes().empty());
+  for (const ServerJson& rule :
+       {ServerJson{{"do", "status"}, {"code", 403}}, ServerJson{{"do", "status"}, {"code", 400}},
+        ServerJson{{"do", "status"}, {"code", 501}}, ServerJson{{"do", "whole"}}}) {
+    ServerJson index_files = rule, classes = rule;
+    index_files["path"] = "*.idx", classes["path"] = "*classes.txt";
+    shards.server.plan({index_files, classes});
+    same(open());
+    CHECK(open().notes().empty());
+  }
   shards.server.plan({{{"do", "status"}, {"code", 401}, {"path", "*.idx"}}});
   const Error refused = error_of([&] { open(); });
   CHECK(refused.code() == Errc::io);
   CHECK(refused.file() == shards.server.url("train-000000.idx"));
+}
+
+TEST_CASE("index files and manifests larger than a range are read in ranges, and stay in the cache") {
+  const IndexedShards shards;
+  const TempFolder cache;
+  std::string list = "# " + std::string(9000, 'x') + "\n";
+  for (int i = 0; i < 3; ++i) list += "train-00000" + std::to_string(i) + ".tar\n";
+  shards.folder.write("set.txt", list);
+  constexpr std::uint64_t range = 4096;
+  const WebDatasetSource here(shards.here());
+  const auto transferred = [&] {
+    Remote remote;
+    remote.range_bytes = range;
+    remote.cache = cache.path().string();
+    WebDataset options{.path = shards.server.url("set.txt")};
+    options.fields = no_arrays;
+    options.client = std::make_shared<const RemoteClient>(remote);
+    shards.server.plan(ServerJson::array());
+    CHECK(WebDatasetSource(options).size() == here.size());
+    CHECK(options.client->counts().not_kept == 0);
+    std::uint64_t bytes = 0;
+    for (const ServerJson& request : shards.server.requests()) {
+      const auto path = request.at("path").get<std::string>();
+      if (!path.ends_with(".idx") && path != "/set.txt") continue;
+      CHECK(request.at("bytes").get<std::uint64_t>() <= range);
+      bytes += request.at("bytes").get<std::uint64_t>();
+    }
+    return bytes;
+  };
+  for (const char* index : {"train-000000.idx", "train-000001.idx"})
+    REQUIRE(std::filesystem::file_size(shards.folder.path() / index) > range);
+  // Of each file, a byte is fetched to ask for its size.
+  CHECK(transferred() == shards.index_bytes + list.size() + 4);
+  CHECK(transferred() == 4);
 }
 
 TEST_CASE("an index file is asked for where the URL's path ends in .tar, with the same query") {

@@ -88,6 +88,9 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
   const std::string host = shards.server.url("");
   std::string many = "a-{1..600000}.tar\n";
   many += "# more\nb-{1..600000}.tar\n";
+  const std::string long_name(3900, 'x'), medium_name(390, 'x');
+  std::string long_lines;
+  for (int i = 0; i < 8; ++i) long_lines += medium_name + std::to_string(i) + "{1..100000}.tar\n";
   struct Case {
     const char* name;
     std::string text;
@@ -106,6 +109,13 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
              Errc::invalid_argument, "also in line 1"},
         Case{"twice by another path", "train-000000.tar\n./train-000000.tar\n", Errc::invalid_argument, "twice"},
         Case{"too many", many, Errc::invalid_argument, "line 3"},
+        Case{"few bytes that stand for many", long_name + "{1..999999}.tar\n", Errc::invalid_argument, "256 MiB"},
+        Case{"the same, after braces", "{1..999999}" + long_name, Errc::invalid_argument, "256 MiB"},
+        Case{"the same, of URLs", host + long_name + "{1..99999}.tar?secret", Errc::invalid_argument, "line 1"},
+        Case{"the same, by long choices", "{1..1000}{" + long_name + "," + long_name + "}{1..500}",
+             Errc::invalid_argument, "256 MiB"},
+        Case{"the same, in several lines", long_lines, Errc::invalid_argument, "line 7"},
+        Case{"many empty choices", "a{" + std::string(2'000'000, ',') + "}", Errc::invalid_argument, "a million"},
         Case{"too many in one line", "a-{1..2000000}.tar", Errc::invalid_argument, "line 1"},
         Case{"a zero byte", std::string("train\0.tar", 10), Errc::invalid_argument, "line 1"},
         Case{"no URL", host + "train-000000.tar\nhttp://u:secret@/x.tar\n", Errc::invalid_argument, "line 2"},
@@ -122,6 +132,29 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
     CHECK(mentions(error, says));
     CHECK(mentions(error, name == std::string_view("missing on the disk") ? "none.tar" : "set.txt"));
     CHECK(!mentions(error, "secret"));
+  }
+  // The same shard by another URL, in a list and in a pattern.
+  const std::string port = std::to_string(shards.server.port());
+  for (const std::string& again :
+       {host + "./train-000000.tar", host + "train-000000.tar#x", "HTTP://127.0.0.1:" + port + "/train-000000.tar",
+        host + "%74rain-000000.tar", host + "lists/../train-000000.tar", host + "train-00000{0,%30}.tar",
+        "http://u:secret@127.0.0.1:" + port + "/train-000000.tar"}) {
+    CAPTURE(again);
+    shards.folder.write("set.txt", host + "train-000000.tar\n" + again + "\n");
+    WebDataset listed{.path = shards.folder / "set.txt"};
+    listed.client = quick_client();
+    const Error twice = error_of([&] { const WebDatasetSource source(listed); });
+    CHECK(twice.code() == Errc::invalid_argument);
+    CHECK(mentions(twice, "line 2"));
+    CHECK(mentions(twice, "twice"));
+  }
+  for (const char* pattern : {"{,./}train-000000.tar", "train-000000.tar#{1,2}", "{t,%74}rain-000000.tar?secret"}) {
+    CAPTURE(pattern);
+    WebDataset listed{.path = host + pattern};
+    listed.client = quick_client();
+    const Error twice = error_of([&] { const WebDatasetSource source(listed); });
+    CHECK(twice.code() == Errc::invalid_argument);
+    CHECK((mentions(twice, "twice") && !mentions(twice, "secret")));
   }
   WebDataset options{.path = shards.server.url("none.txt?secret")};
   options.client = quick_client();

@@ -215,6 +215,35 @@ TEST_CASE("what is another file, or no range of it, is refused at once") {
   }
 }
 
+TEST_CASE("a file that may be missing is missing by many answers, and a failure stays an error") {
+  struct Case {
+    ServerJson rule;
+    bool missing;
+  };
+  std::vector<Case> cases{{{{"do", "whole"}}, true},
+                          {{{"do", "redirect_loop"}}, false},
+                          {{{"do", "no_content_range"}}, false},
+                          {{{"do", "garbage"}}, false}};
+  for (const int status : {400, 402, 403, 404, 405, 406, 409, 410, 414, 418, 423, 451, 499, 501})
+    cases.push_back({{{"do", "status"}, {"code", status}}, true});
+  for (const int status : {401, 408, 412, 416, 429, 500, 502, 503, 504, 505})
+    cases.push_back({{{"do", "status"}, {"code", status}}, false});
+  const Site site;
+  Remote options = quick();
+  options.retries = 1;
+  const RemoteClient client(options);
+  for (const Case& one : cases) {
+    INFO(one.rule.dump());
+    site.server.plan(ServerJson::array({one.rule}));
+    const std::string url = site.url();
+    if (one.missing)
+      CHECK(client.find({&url, 1}).at(0) == nullptr);
+    else
+      CHECK(code_of([&] { (void)client.find({&url, 1}); }) == Errc::io);
+    CHECK_THROWS_AS(client.open(url), Error);
+  }
+}
+
 TEST_CASE("a file that changes after it was opened is noticed") {
   for (const ServerJson& rules :
        {ServerJson::array(), ServerJson::array({{{"do", "weak_etag"}}}), ServerJson::array({{{"do", "no_etag"}}})}) {
@@ -350,6 +379,25 @@ TEST_CASE("a URL is shown without what may be secret in it") {
       {"http:/user:secret@ho st/x?secret", "ho st/x"},
       {"http://u:secret@host/train-{000..003}.tar?secret", "http://host/train-{000..003}.tar"}};
   for (const auto& [url, shown] : urls) CHECK(shown_url(url) == shown);
+}
+
+TEST_CASE("URLs of the same file have one form") {
+  const std::string one = canonical_url("https://host/a/train-0.tar");
+  for (const char* same : {"HTTPS://host/a/train-0.tar", "https://HOST/a/train-0.tar", "https://host:443/a/train-0.tar",
+                           "https://host/a/./train-0.tar", "https://host/b/../a/train-0.tar",
+                           "https://host/a/train-0.tar#x", "https://host/%61/%74rain-0%2Etar",
+                           "https://host/%2E/a/b/%2e%2E/train-0.tar", "https://user:secret@host/a/train-0.tar"})
+    CHECK(canonical_url(same) == one);
+  for (const char* other :
+       {"http://host/a/train-0.tar", "https://host:444/a/train-0.tar", "https://host/A/train-0.tar",
+        "https://host/a/train-0.tar?key=1", "https://host/a%2Ftrain-0.tar", "https://other/a/train-0.tar",
+        "https://host/a/train-%2374.tar", "https://host/a//train-0.tar"})
+    CHECK(canonical_url(other) != one);
+  CHECK(canonical_url("https://host/a?k=%2f%7e") == canonical_url("https://host/a?k=%2F~"));
+  CHECK(canonical_url("https://host/a?k=1") != canonical_url("https://host/a?k=2"));
+  CHECK(canonical_url("https://host") == canonical_url("https://host/"));
+  for (const char* no_url : {"", "a.tar", "https://ho st/x", "%zz", "https://host:99999/x"})
+    CHECK(canonical_url(no_url) == no_url);
 }
 
 TEST_CASE("a server that goes on failing is given up, with its status, tries and seconds") {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -114,6 +116,38 @@ TEST_CASE("names of classes beside shards on a server are those of the local sha
   CHECK(error.code() == Errc::schema_mismatch);
   CHECK(mentions(error, "other-classes.txt"));
   CHECK(!mentions(error, "secret"));
+}
+
+TEST_CASE("a file of classes is asked for with the query of a shard in its folder, and of no other") {
+  const Shards shards;
+  const Server other(shards.folder);
+  std::filesystem::create_directories(shards.folder.path() / "sub");
+  std::filesystem::copy_file(shards.folder.path() / "train-000001.tar", shards.folder.path() / "sub/train-000001.tar");
+  shards.folder.write("set.txt",
+                      shards.server.url("train-000000.tar?key=A\n") + shards.server.url("train-000002.tar?key=A2\n") +
+                          shards.server.url("sub/train-000001.tar?key=S\n") + other.url("train-000000.tar?key=B\n") +
+                          other.url("train-000001.tar#part\n") + other.url("sub/train-000001.tar\n"));
+  WebDataset options{.path = shards.folder / "set.txt"};
+  options.client = quick_client();
+  const WebDatasetSource source(options);
+  REQUIRE(source.size() != 0);
+  using Asked = std::map<std::string, std::set<std::string>>;
+  const auto queries = [](const Server& server) {
+    Asked asked;
+    for (const ServerJson& request : server.requests())
+      if (const auto path = request.at("path").get<std::string>(); path.find("classes") != std::string::npos)
+        asked[path].insert(request.value("query", ""));
+    return asked;
+  };
+  const auto all = [](const std::string& folder, const std::string& query) {
+    Asked asked;
+    for (const char* file : {"train-classes.txt", "classes.txt"}) asked[folder + file] = {query};
+    return asked;
+  };
+  Asked one = all("/", "key=A"), two = all("/", "key=B");
+  one.merge(all("/sub/", "key=S")), two.merge(all("/sub/", ""));
+  CHECK(queries(shards.server) == one);
+  CHECK(queries(other) == two);
 }
 
 TEST_CASE("in order, each range of a server's shards is fetched once, ahead of its use") {
