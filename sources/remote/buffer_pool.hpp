@@ -16,15 +16,14 @@ namespace penstock::remote {
 /// goes back when its last pointer goes, and keeps the pool alive until then.
 ///
 /// Buffers of ranges that wait for their readers are *held*, up to a limit of bytes. Readers may use further buffers,
-/// which others count. Kept buffers are within the same limit, except a few: in a steady run, a buffer comes back soon
-/// after another was needed. Any thread.
+/// which others count. All buffers together never have more bytes than were in use at some time. Any thread.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::shared_ptr<std::byte>;
 
   /// `each`: bytes of most buffers. The limit is that of `most` such buffers.
   BufferPool(std::size_t each, std::size_t most) : each_(each), most_bytes_(std::uint64_t{each} * most) {
-    spares_.reserve(most + few);
+    spares_.reserve(most);
   }
 
   /// Whether a buffer may be held, too. A single buffer always may.
@@ -50,11 +49,18 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     const std::lock_guard lock(mutex_);
     held_ -= bytes;
   }
+  /// Frees the buffers that are not in use.
+  void trim() noexcept {
+    std::vector<std::byte*> unused;
+    {
+      const std::lock_guard lock(mutex_);
+      unused.swap(spares_);
+    }
+    for (std::byte* const spare : unused) free(spare, each_);
+  }
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
-  ~BufferPool() {
-    for (std::byte* const spare : spares_) free(spare, each_);
-  }
+  ~BufferPool() { trim(); }
 
  private:
   struct GiveBack {
@@ -62,7 +68,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     std::size_t bytes;
     void operator()(std::byte* data) const noexcept { pool->give_back(data, bytes); }
   };
-  static constexpr std::size_t alignment = 64, few = 2;
+  static constexpr std::size_t alignment = 64;
   static std::byte* allocate(std::size_t bytes) {
     try {
       return static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
@@ -82,8 +88,10 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   void give_back(std::byte* data, std::size_t bytes) noexcept {
     if (bytes == each_) {
       const std::lock_guard lock(mutex_);
-      if (spares_.size() < few || held_ + (spares_.size() + 1) * each_ <= most_bytes_)
-        return spares_.push_back(data);  // there is room for it
+      try {
+        return spares_.push_back(data);
+      } catch (...) {  // no memory to keep it
+      }
     }
     free(data, bytes);
   }

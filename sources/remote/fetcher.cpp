@@ -45,6 +45,8 @@ struct Fetcher::Job {
 
 namespace {
 
+// After this time without a transfer, memory for ranges is freed.
+constexpr std::chrono::seconds time_to_trim(5);
 // How long a range waits for another process that is fetching it, before it looks again.
 constexpr std::chrono::milliseconds time_for_others(20);
 
@@ -439,6 +441,10 @@ void Fetcher::work() noexcept {
     int timeout_ms = 1000;
     if (std::exchange(some_withdrawn_, false)) drop_withdrawn();
     show_progress(now);
+    if (!running_.empty() || !expected_.empty() || !wanted_.empty())
+      active_ = now;
+    else if (now - active_ > time_to_trim)
+      buffers_->trim();
     try {
       begin_requests(lock, now);
       timeout_ms = until_next_pause_ends(now);

@@ -113,8 +113,9 @@ class Fetcher {
   Clock::time_point counted_until_{};  // for `busy_s` and `full_s`
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;
 
-  std::vector<Handle> spare_;  // used by the thread alone
-  Clock::time_point shown_{};  // when progress was last shown, likewise
+  std::vector<Handle> spare_;   // used by the thread alone
+  Clock::time_point shown_{};   // when progress was last shown, likewise
+  Clock::time_point active_{};  // when there was last a range to transfer, likewise
   WakeUp keeper_wake_up_;
   std::thread thread_, keeper_;  // one transfers, the other writes the cache
 };
