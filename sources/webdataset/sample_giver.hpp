@@ -89,7 +89,7 @@ class SampleGiver {
       // Memory for a large member is taken after its header was seen. The bytes that are read with it have an array's
       // header.
       const Entry first{entry.offset, entry.size <= large_member ? entry.size : max_npy_header_bytes};
-      access_.will_copy(shard, index.lead_begin(entry.offset), first);
+      access_.will_copy(shard, index.lead(entry.offset).begin, first);
       require_as_claimed(Bytes(store_, access_, shard), index, location.sample, entry, field);
     }
     switch (field.kind) {
