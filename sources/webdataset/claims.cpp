@@ -31,23 +31,45 @@ bool next_of(TarScan& scan, TarMember& member, const ShardIndex& index) {
   }
 }
 
-void refuse_if_of_a_sample(const TarMember& member, const ShardIndex& index) {
-  if (split_name(member.name))
-    refuse(index, "the shard has the member \"" + printable(member.name, 200) + "\" at offset " +
-                      std::to_string(member.offset) + ", which the index file does not list");
-}
+// The members before one that is read, or at the end. Those that no field reads must be as the index file says.
+class Passed {
+ public:
+  Passed(const ShardIndex& index, std::uint64_t expected) : index_(index), expected_(expected) {}
+  void take(const TarMember& member) {
+    if (!split_name(member.name)) return;
+    if (expected_ == 0)
+      refuse(index_, "the shard has the member \"" + printable(member.name, 200) + "\" at offset " +
+                         std::to_string(member.offset) + ", which the index file does not list");
+    passed_ = with_passed(passed_, member);
+    last_ = printable(member.name, 200);
+  }
+  void finish() const {
+    if (passed_ == expected_) return;
+    refuse(index_, "the members that no field reads are not those that the index file lists" +
+                       (last_.empty() ? "" : "; the last one is \"" + last_ + "\""));
+  }
+
+ private:
+  const ShardIndex& index_;
+  const std::uint64_t expected_;
+  std::uint64_t passed_ = 0;
+  std::string last_;
+};
 
 }  // namespace
 
 void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::uint64_t sample, Entry member,
                         const PlannedField& field) {
-  TarScan scan(shard, index.lead_begin(member.offset), member.offset);
+  const ShardIndex::Lead lead = index.lead(member.offset);
+  TarScan scan(shard, lead.begin, member.offset);
+  Passed passed(index, lead.passed);
   TarMember there;
   while (true) {
     if (!next_of(scan, there, index)) refuse(index, "the archive ends before the member");
     if (there.offset >= member.offset) break;
-    refuse_if_of_a_sample(there, index);
+    passed.take(there);
   }
+  passed.finish();
   const std::string what = "\"" + printable(there.name, 200) + "\" of " + std::to_string(there.size) + " bytes";
   if (there.offset != member.offset) refuse(index, "the data of " + what + " begin at " + std::to_string(there.offset));
   if (!there.is_file() || there.fault != TarFault::none) refuse(index, what + " is no file that can be read");
@@ -60,7 +82,9 @@ void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::u
 void require_end_as_claimed(const ShardBytes& shard, const ShardIndex& index) {
   if (index.end == index.bytes) return;
   TarScan scan(shard, index.end, index.bytes);
-  for (TarMember there; next_of(scan, there, index);) refuse_if_of_a_sample(there, index);
+  Passed passed(index, index.end_passed);
+  for (TarMember there; next_of(scan, there, index);) passed.take(there);
+  passed.finish();
 }
 
 }  // namespace penstock::webdataset

@@ -12,13 +12,13 @@ namespace penstock::webdataset {
 
 /// Compares a member with what the shard's index file says of it: the shard has no other member of a sample after the
 /// one before it, and the member has this place, size, key, and one of the field's extensions. Reads only the bytes
-/// from `index.lead_begin` to the member's data.
+/// from `index.lead` on, to the member's data.
 /// @throws Error(corrupt), which names the index file; what `shard.read` throws.
 void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::uint64_t sample, Entry member,
                         const PlannedField& field);
 
-/// Checks that no member of a sample follows the last one that the index file lists. Reads the bytes from `index.end`
-/// to the shard's end. @throws the same.
+/// Checks that the members at the shard's end that no field reads are those that the index file lists, and no others.
+/// Reads the bytes from `index.end` to the shard's end. @throws the same.
 void require_end_as_claimed(const ShardBytes& shard, const ShardIndex& index);
 
 }  // namespace penstock::webdataset

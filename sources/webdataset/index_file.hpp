@@ -69,8 +69,8 @@ struct IndexText {
   std::uint64_t samples = 0;
 };
 /// Returns the index file of a shard's members. @throws Error(unsupported) if a member's name has a space or a line
-/// break, a member is sparse, a link or the like has a sample's key, or too much follows the last member; Error(invalid_argument) if there are no members;
-/// what MemberSource throws.
+/// break, a member is sparse, a link or the like has a sample's key, or too much follows the last member;
+/// Error(invalid_argument) if there are no members; what MemberSource throws.
 IndexText index_text(MemberSource& members);
 
 /// What `write_index_file` did.

@@ -37,7 +37,8 @@ class MemberSource {
   virtual bool next(TarMember& member) = 0;
   /// Begins again with the first member.
   virtual void restart() = 0;
-  /// Returns where a further member would begin. Call this after `next` has returned false.
+  /// Returns where a further member would begin. Call this after `next` has returned false; with an index file, at any
+  /// time.
   virtual std::uint64_t position() const noexcept = 0;
   /// Returns whether the archive has tar's end mark. Call this after `next` has returned false.
   virtual bool has_end() const noexcept = 0;

@@ -86,7 +86,10 @@ class SampleGiver {
     if (!entry.readable()) [[unlikely]]
       refuse_member(entry, field, store_.indices[shard], location.sample);
     if (const ShardIndex& index = store_.indices[shard]; index.is_claimed()) {
-      access_.will_copy(shard, index.lead_begin(entry.offset), entry);
+      // Memory for a large member is taken after its header was seen. The bytes that are read with it have an array's
+      // header.
+      const Entry first{entry.offset, entry.size <= large_member ? entry.size : max_npy_header_bytes};
+      access_.will_copy(shard, index.lead(entry.offset).begin, first);
       require_as_claimed(Bytes(store_, access_, shard), index, location.sample, entry, field);
     }
     switch (field.kind) {
@@ -151,6 +154,7 @@ class SampleGiver {
   }
 
   static constexpr std::size_t longest_number_text = 64;
+  static constexpr std::uint64_t large_member = std::uint64_t{1} << 20;
 
   const Store& store_;
   Access& access_;

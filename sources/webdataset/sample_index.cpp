@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample_index.hpp"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "common/on_threads.hpp"
@@ -53,11 +57,54 @@ void require_same(const InputFile& file, const ShardIndex& index) {
     throw error_in(file.path(), Errc::io, "the shard was cut short or replaced while it was open; open it again");
 }
 
-std::uint64_t ShardIndex::lead_begin(std::uint64_t offset) const noexcept {
-  if (!is_claimed()) return offset;
-  const auto found = std::ranges::lower_bound(leads, offset, {}, &Lead::offset);
-  return found != leads.end() && found->offset == offset ? found->begin : offset - tar_block_bytes;
+std::uint64_t with_passed(std::uint64_t before, const TarMember& member) noexcept {
+  const std::array<std::uint64_t, 3> place{before, member.offset, member.is_file() ? member.size : ~std::uint64_t{0}};
+  return XXH3_64bits_withSeed(member.name.data(), member.name.size(),
+                              XXH3_64bits(place.data(), sizeof(std::uint64_t) * place.size())) |
+         1;
 }
+
+ShardIndex::Lead ShardIndex::lead(std::uint64_t offset) const noexcept {
+  if (!is_claimed()) return {offset, offset};
+  const auto found = std::ranges::lower_bound(leads, offset, {}, &Lead::offset);
+  return found != leads.end() && found->offset == offset ? *found : Lead{offset, offset - tar_block_bytes};
+}
+
+namespace {
+
+// Follows the members of an index file, and says from where on each must be compared.
+class Leads {
+ public:
+  explicit Leads(ShardIndex& index) : index_(index) {}
+
+  // `end`: where the member ends, with its padding.
+  void read(const TarMember& member, std::uint64_t end) {
+    const ShardIndex::Lead lead = lead_of(member.header, member.offset);
+    if (lead.offset - lead.begin != tar_block_bytes) index_.leads.push_back(lead);
+    read_end_ = end;
+    passed_ = 0;
+  }
+  void pass(const TarMember& member) {
+    if (split_name(member.name)) passed_ = with_passed(passed_, member);
+  }
+  void finish() {
+    const ShardIndex::Lead lead = lead_of(index_.end, index_.end);
+    index_.end = lead.begin;
+    index_.end_passed = lead.passed;
+  }
+
+ private:
+  // `header`: the end of the member before, of whatever kind.
+  ShardIndex::Lead lead_of(std::uint64_t header, std::uint64_t offset) const noexcept {
+    if (header - read_end_ > ShardIndex::max_passed_bytes) return {offset, header};
+    return {offset, read_end_, passed_};
+  }
+
+  ShardIndex& index_;
+  std::uint64_t read_end_ = 0, passed_ = 0;
+};
+
+}  // namespace
 
 ShardIndex index_members(MemberSource& members, const std::vector<PlannedField>& fields) {
   std::unordered_map<std::string_view, std::size_t> slots;  // slot of each extension
@@ -67,6 +114,7 @@ ShardIndex index_members(MemberSource& members, const std::vector<PlannedField>&
   index.entries = SampleEntries(fields.size());
   index.bytes = members.bytes();
   index.index_file = members.index_file();
+  Leads leads(index);
   TarMember member;
   while (members.next(member)) {
     const auto name = split_name(member.name);
@@ -82,15 +130,20 @@ ShardIndex index_members(MemberSource& members, const std::vector<PlannedField>&
       index.entries.add_sample();
     }
     if (const auto slot = slots.find(name->extension); slot != slots.end()) {
-      note(index.entries.of_last(slot->second), member);
-      if (index.is_claimed() && member.offset - member.header != tar_block_bytes)
-        index.leads.push_back({member.offset, member.header});
+      Entry& entry = index.entries.of_last(slot->second);
+      note(entry, member);
+      if (index.is_claimed() && entry.readable()) {
+        leads.read(member, members.position());
+        continue;
+      }
     } else if (member.is_file()) {
       leave_out(index, name->extension);
     }
+    if (index.is_claimed()) leads.pass(member);
   }
   index.has_end = members.has_end();
   index.end = members.position();
+  if (index.is_claimed()) leads.finish();
   index.keys.shrink_to_fit();
   index.ends.shrink_to_fit();
   index.leads.shrink_to_fit();

@@ -18,7 +18,8 @@ namespace penstock::webdataset {
 struct ShardIndex {
   std::uint64_t bytes = 0, device = 0, inode = 0;  ///< size, device and inode of the file
   bool has_end = false;
-  std::uint64_t end = 0;            ///< where a further member would begin
+  /// Where a further member would begin. With an index file, where the bytes begin that are compared at its end.
+  std::uint64_t end = 0;
   std::string keys;                 ///< all samples' keys, one after the other
   std::vector<std::uint64_t> ends;  ///< where each sample's key ends in `keys`
   SampleEntries entries;
@@ -30,11 +31,16 @@ struct ShardIndex {
   /// The index file that says where the members are. What it says is compared with the shard when a member is read.
   /// Empty: the headers were read.
   std::string index_file;
+  /// The bytes before a member that are compared with the index file, and the members in them that no field reads.
   struct Lead {
     std::uint64_t offset, begin;
+    std::uint64_t passed = 0;  ///< `with_passed` of those members; 0: there are none
   };
   /// By offset, those members of the index file before which there is more than one block.
   std::vector<Lead> leads;
+  /// Members that no field reads are compared up to this many bytes together, so that no large ones are transferred.
+  static constexpr std::uint64_t max_passed_bytes = std::uint64_t{64} << 10;
+  std::uint64_t end_passed = 0;  ///< as `Lead::passed`, of the members after `end`
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {
@@ -42,13 +48,18 @@ struct ShardIndex {
     return {keys.data() + begin, static_cast<std::size_t>(ends[sample] - begin)};
   }
   bool is_claimed() const noexcept { return !index_file.empty(); }
-  /// Where the bytes begin that are compared with the index file before the member with data at `offset` is read: where
-  /// the member before it in the index file ends. Without an index file, `offset`.
-  std::uint64_t lead_begin(std::uint64_t offset) const noexcept;
+  /// What is compared with the index file before the member with data at `offset` is read: from the end of a member
+  /// before it on. Without an index file, nothing.
+  Lead lead(std::uint64_t offset) const noexcept;
 };
 
 class InputFile;
 class MemberSource;
+struct TarMember;
+
+/// Returns the hash of members that are passed over, `before` and a further one. It is not 0.
+std::uint64_t with_passed(std::uint64_t before, const TarMember& member) noexcept;
+
 /// @throws Error(io) if the file is not the one that was indexed, or has become shorter.
 void require_same(const InputFile& file, const ShardIndex& index);
 

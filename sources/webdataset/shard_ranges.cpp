@@ -39,7 +39,7 @@ void ShardRanges::blocks_of(std::size_t shard, const ShardIndex& index, std::uin
       if (std::find(ids.begin() + before, ids.end(), block) == ids.end()) ids.push_back(block);
   };
   for (const Entry& member : index.entries.of(sample))
-    if (member.readable()) add(index.lead_begin(member.offset), member.offset + member.size);
+    if (member.readable()) add(index.lead(member.offset).begin, member.offset + member.size);
   if (index.is_claimed() && sample + 1 == index.samples()) add(index.end, index.bytes);
 }
 

@@ -181,6 +181,70 @@ TEST_CASE("an index file that leaves out a link or the like is an error of the s
   }
 }
 
+TEST_CASE("an index file whose members that no field reads hide samples is an error of the sample after them") {
+  const WebDataset one_field{.path = "a.tar", .fields = {{"txt", "txt"}}};
+  std::string tar;
+  std::vector<std::size_t> at;  // where each member's data begin
+  for (const char* name : {"a.txt", "a.json", "b.txt", "b.json", "c.txt", "c.json", "d.txt", "d.json"}) {
+    at.push_back(tar.size() + 512);
+    tar += tar_member(name, "1");
+  }
+  const auto entry = [&](const char* name, std::size_t member, std::size_t bytes = 1) {
+    const std::string text = name;
+    return text.substr(2) + " " + std::to_string(at[member]) + " " + std::to_string(bytes) + " " + text;
+  };
+  const auto open = [&](const std::string& lines) {
+    const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
+    return OneShard(one_field, std::make_shared<const MemoryFile>("a.tar", tar + tar_end),
+                    std::make_shared<const MemoryFile>("a.idx", "v1.2 " + std::to_string(count) + "\n" + lines));
+  };
+  const std::string a = entry("a.txt", 0) + " " + entry("a.json", 1) + "\n",
+                    b = entry("b.txt", 2) + " " + entry("b.json", 3) + "\n",
+                    c = entry("c.txt", 4) + " " + entry("c.json", 5) + "\n",
+                    d = entry("d.txt", 6) + " " + entry("d.json", 7) + "\n";
+  const OneShard right = open(a + b + c + d);
+  REQUIRE(right.size() == 4);
+  for (std::uint64_t i = 0; i < 4; ++i) CHECK(sample_text(right, i) == right.key(i) + ":1,");
+  struct Case {
+    const char* name;
+    std::string lines;
+    std::uint64_t bad;
+  };
+  for (const auto& [name, lines, bad] :
+       {Case{"it is said to be larger", entry("a.txt", 0) + " " + entry("a.json", 1, at[3] - at[1]) + "\n" + c + d, 1},
+        Case{"it has another's place", entry("a.txt", 0) + " " + entry("a.json", 2) + "\n" + c + d, 1},
+        Case{"it is not there", entry("a.txt", 0) + " " + entry("a.cls", 1) + "\n" + b + c + d, 1},
+        Case{"it is left out", entry("a.txt", 0) + "\n" + b + c + d, 1},
+        Case{"at the end", a + b + entry("c.txt", 4) + " " + entry("c.json", 5, at[7] - at[5]) + "\n", 2},
+        Case{"the last one is left out", a + b + c + entry("d.txt", 6) + "\n", 3}}) {
+    INFO(name);
+    const OneShard source = open(lines);
+    for (std::uint64_t i = 0; i < source.size(); ++i) {
+      if (i != bad) {
+        CHECK_NOTHROW(sample_text(source, i));
+        continue;
+      }
+      const Error error = error_of([&] { (void)sample_text(source, i); });
+      CHECK(error.code() == Errc::corrupt);
+      CHECK(mentions(error, "not as its index file says"));
+    }
+  }
+}
+
+TEST_CASE("large members that no field reads are not transferred") {
+  const std::string large(1 << 20, 'x');
+  std::string tar;
+  for (const char* key : {"a", "b", "c"})
+    tar += tar_member(std::string(key) + ".txt", key) + tar_member(std::string(key) + ".bin", large);
+  tar += tar_end;
+  const auto shard = std::make_shared<const MemoryFile>("a.tar", tar);
+  const OneShard source({.path = "a.tar", .fields = {{"txt", "txt"}}}, shard,
+                        std::make_shared<const MemoryFile>("a.idx", index_of(tar)));
+  REQUIRE(source.size() == 3);
+  for (std::uint64_t i = 0; i < 3; ++i) CHECK(sample_text(source, i) == source.key(i) + ":" + source.key(i) + ",");
+  CHECK(shard->bytes_read < 50'000);
+}
+
 TEST_CASE("an index file is read in time that grows with its lines") {
   const auto seconds_of = [](std::size_t samples) {
     const std::string tar = shard_of(samples), index = index_of(tar);

@@ -388,6 +388,41 @@ TEST_CASE("a shard that its index file does not describe is an error of the samp
   CHECK(code_of([&] { open(); }) == Errc::corrupt);
 }
 
+TEST_CASE("large members of an index file are read after their headers were compared") {
+  const TempFolder folder;
+  const Server server(folder);
+  constexpr std::size_t large = 5 << 20;
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(large) + ",), }";
+  header.resize(117, ' ');
+  const std::string array = std::string("\x93NUMPY\1\0\x76\0", 10) + header + "\n" + std::string(large, 'n');
+  folder.write("a.tar", tar_member("a.txt", std::string(large, 't')) + tar_member("a.npy", array) + tar_end);
+  (void)make_index(folder, "a");
+  const auto open = [&](bool use_index = true) {
+    WebDataset options{.path = server.url("a.tar"), .fields = {{"txt", "txt"}, {"npy", "npy"}}};
+    options.client = quick_client();
+    options.use_index = use_index;
+    return WebDatasetSource(options);
+  };
+  const WebDatasetSource right = open();
+  CHECK(right.notes().empty());
+  server.plan(ServerJson::array());
+  CHECK((all_samples(right) == all_samples(open(false))));
+
+  // The index file says that a small member has all bytes of the shard.
+  const std::string small = tar_member("a.txt", "one") + tar_member(".b", std::string(large, 'x')) + tar_end;
+  folder.write("a.tar", small);
+  const std::size_t claimed = small.size() - 512 - 1024;
+  folder.write("a.idx", "v1.2 1\ntxt 512 " + std::to_string(claimed) + " a.txt\n");
+  WebDataset options{.path = server.url("a.tar"), .fields = {{"txt", "txt"}}};
+  options.client = quick_client();
+  const WebDatasetSource wrong(options);
+  server.plan(ServerJson::array());
+  const Error error = error_of([&] { (void)read_sample(wrong, 0); });
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(mentions(error, "of 3 bytes"));
+  CHECK(server.bytes() < 200'000);
+}
+
 TEST_CASE("an index file of a shard with long names, folders, hidden files and holes between members") {
   const TempFolder folder;
   const Server server(folder);
