@@ -53,7 +53,7 @@ void BlockSchedule::release(const auto& unwanted) noexcept {
 
 void BlockSchedule::reset(Feed feed) {
   if (announcements_.wanted()) announcements_.reset(feed);
-  std::vector<std::shared_ptr<const std::byte>> unused;
+  give_back_lent();
   const std::lock_guard lock(mutex_);
   in_batch_.reset();
   for (BlockQueue::QueuedSample& sample : queue_.samples())
@@ -66,7 +66,6 @@ void BlockSchedule::reset(Feed feed) {
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
-  unused = take_lent();
 }
 
 void BlockSchedule::prepare(std::uint64_t count) noexcept {
@@ -77,7 +76,6 @@ void BlockSchedule::prepare(std::uint64_t count) noexcept {
 
 void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
                           std::uint64_t pass) noexcept {
-  std::vector<std::shared_ptr<const std::byte>> unused;
   const std::lock_guard lock(mutex_);
   pass_ = pass;
   for (std::uint64_t number = first; number < first + count; ++number) {
@@ -91,7 +89,6 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
     queue_.finish(number);
   }
   update();
-  unused = take_lent();
 }
 
 std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch) {
@@ -202,9 +199,9 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   in_load_.fetch_add(1, std::memory_order_relaxed);
   std::byte* data = destination;
   std::shared_ptr<const std::byte> lent;
-  std::vector<std::shared_ptr<const std::byte>> unused;
   std::optional<Error> failure;
   bool failed = false, asked = false;
+  give_back_lent();
   try {
     if (!load->in_batch) {
       asked = true;
@@ -232,8 +229,15 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   queue_.loaded(*load);
   drop(load);
   update();
-  unused = take_lent();
   return available();
+}
+
+// Gives memory back to the source, which may be the memory for the next load. Not where it is evicted: the callers
+// there hold the engine's lock, and this is code of the source.
+void BlockSchedule::give_back_lent() noexcept {
+  std::vector<std::shared_ptr<const std::byte>> unused;
+  const std::lock_guard lock(mutex_);
+  unused.swap(lent_);
 }
 
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
@@ -262,12 +266,10 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
 }
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
-  std::vector<std::shared_ptr<const std::byte>> unused;
   const std::lock_guard lock(mutex_);
   BlockQueue::QueuedSample& sample = queue_.sample(number);
   for (auto& block : sample.blocks) drop(block);
   sample.blocks.clear();
-  unused = take_lent();
   return update();
 }
 

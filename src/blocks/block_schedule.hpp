@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <penstock/detail/source_model.hpp>
@@ -99,7 +98,7 @@ class BlockSchedule {
   void release(const auto& unwanted) noexcept;
   std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
   void drop(std::shared_ptr<Residency>& residency) noexcept;
-  std::vector<std::shared_ptr<const std::byte>> take_lent() noexcept { return std::exchange(lent_, {}); }
+  void give_back_lent() noexcept;
   bool update() noexcept;
 
   const BlockModel& model_;
@@ -115,7 +114,7 @@ class BlockSchedule {
   // Guarded by the mutex, like the residencies:
   BlockQueue queue_;
   BlockMemory memory_;
-  // Memory of the source that is not used any more. Given back without the mutex, because that is code of the source.
+  // Memory of the source that is not used any more. The next load gives it back.
   std::vector<std::shared_ptr<const std::byte>> lent_;
   std::size_t not_begun_ = 0;  // bytes that are reserved for loads that have not begun
   // The blocks that are in memory after the last planned sample, by number.

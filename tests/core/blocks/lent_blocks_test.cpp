@@ -17,6 +17,7 @@ namespace {
 // Chunks that are lent, except each `refused`-th one.
 struct Lent : Chunks {
   struct Counts {
+    std::atomic<const ps::Loader*> loader{nullptr};  ///< asked for a report whenever memory is given back
     std::atomic<std::uint64_t> lent{0}, loaded{0}, given_back{0}, bytes{0}, most_bytes{0}, changed{0};
   };
   std::uint64_t refused = 0;
@@ -37,7 +38,8 @@ struct Lent : Chunks {
     }
     std::byte* const data = memory.get();
     std::shared_ptr<const std::byte> lent(data, [self = *this, block, bytes](const std::byte* at) {
-      // The memory is unchanged, and the source may be called here: no lock of the loader is held.
+      // No lock of the loader is held.
+      if (const ps::Loader* const loader = self.counts->loader) (void)loader->report();
       std::vector<std::byte> again(bytes);
       try {
         self.Chunks::load(block, again);
@@ -81,13 +83,16 @@ TEST_CASE("lent blocks give the batches of loaded ones, within the memory for bl
         {
           ps::Loader loader((shuffled ? ps::from(source) | ps::shuffle({.seed = 3}) : ps::from(source)) | ps::batch(16),
                             {.threads = threads, .depth = 3, .max_block_bytes = limit, .epochs = 2});
+          source.counts->loader = &loader;
           for (int epoch = 0; epoch < 2; ++epoch)
             for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+          source.counts->loader = nullptr;
         }
         check_given_back(source);
         CHECK(source.counts->lent > 20);
         CHECK((source.counts->loaded != 0) == (refused != 0));
-        CHECK(source.counts->most_bytes <= limit);
+        // What is given up goes back when the next load begins; another thread's may begin at the same time.
+        CHECK(source.counts->most_bytes <= limit + threads * 2 * 21 * 32);
       }
 }
 

@@ -25,7 +25,7 @@ using namespace penstock_test;
 
 namespace {
 
-constexpr std::uint64_t rows = 4000, values = 1024;
+constexpr std::uint64_t rows = 4000, values = 2048;
 
 struct Rows {
   std::uint64_t size() const { return rows; }
@@ -64,10 +64,10 @@ TEST_CASE("chunks are read ahead while they are not in memory, and the batches a
   write(from(Rows{}), Hdf5Sink({.path = path, .single_file = true, .fields = {{.field = "x", .chunk_rows = 16}}}));
   for (const bool shuffled : {false, true}) {
     const auto order = [&](const Pipeline& p) {
-      return (shuffled ? p | shuffle({.seed = 2, .blocks = true}) : p) | batch(50);
+      return (shuffled ? p | shuffle({.seed = 2, .blocks = true, .block_size = 16}) : p) | batch(50);
     };
     Loader plain(order(from(Rows{})), {.threads = 1});
-    const Hdf5Source source({.paths = {path}});
+    const Hdf5Source source({.paths = {path}, .max_kept_bytes = 0});
     CHECK(source.blocks() == 250);
     CHECK(source.blocks_ahead().blocks > 0);
     Loader loader(order(from(source)), {.threads = 2});
@@ -90,7 +90,7 @@ TEST_CASE("blocks that are announced and not loaded are forgotten, also as a sou
   write(from(Rows{}) | take(400),
         Hdf5Sink({.path = path, .single_file = true, .fields = {{.field = "x", .chunk_rows = 16}}}));
   for (int i = 0; i < 20; ++i) {
-    const Hdf5Source source({.paths = {path}});
+    const Hdf5Source source({.paths = {path}, .max_kept_bytes = 0});
     std::vector<std::uint64_t> blocks(source.blocks());
     std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
     source.will_load(blocks);
