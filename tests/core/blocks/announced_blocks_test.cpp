@@ -126,7 +126,7 @@ TEST_CASE("what is announced is bounded by blocks and by bytes, and reaches beyo
 TEST_CASE("each announcement ends, whatever the loader does") {
   const Watchdog dog(120s);
   std::uint64_t announced = 0, withdrawn = 0, unannounced = 0;
-  for (std::uint64_t trial = 0; trial < scaled(300, 40); ++trial) {
+  for (std::uint64_t trial = 0; trial < scaled(200, 40); ++trial) {
     auto dice = [trial, n = std::uint64_t{0}](std::uint64_t below) mutable { return mix(trial * 100 + n++) % below; };
     Told source = told(50 + dice(600), 1 + dice(20), {.blocks = 1 + dice(40), .bytes = 32 * (1 + dice(20'000))});
     source.spanning = dice(2) * (1 + dice(5));
