@@ -124,8 +124,20 @@ void ReorderedPlacement::publish_closed() noexcept {
       buffer = closed_.front();
       closed_.erase(closed_.begin());
     }
-    publish(*buffer);
+    publish_with_stages(*buffer);
   }
+}
+
+void ReorderedPlacement::rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept {
+  if (!ring_.runs_stages()) return finish(buffer, rows);
+  if (BatchRing::count_down(buffer, rows)) publish_with_stages(buffer);
+}
+
+// While this thread retired, others could not, and may have gone to sleep for lack of work. The stages may take long,
+// so the others are woken before.
+void ReorderedPlacement::publish_with_stages(BatchBuffer& buffer) noexcept {
+  if (has_work()) wake_pool();
+  publish(buffer);
 }
 
 void ReorderedPlacement::discard_batch(BatchBuffer& buffer) noexcept {

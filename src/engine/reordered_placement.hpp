@@ -44,9 +44,10 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
 
   BatchBuffer* open_batch() noexcept override;
   void close_batch(BatchBuffer& buffer) noexcept override;
-  void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept override { finish(buffer, rows); }
+  void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept override;
   void publish_closed() noexcept override;
   void discard_batch(BatchBuffer& buffer) noexcept override;
+  void publish_with_stages(BatchBuffer& buffer) noexcept;
   bool has_room_for_end() noexcept override;
   void end_epoch(EpochEnd end) noexcept override;
   void wake_runners() noexcept override { wake_pool(); }

@@ -231,7 +231,7 @@ TEST_CASE("a batch that is completed by its closing runs its function where othe
   std::atomic<bool> next_epoch{false}, meanwhile{false};
   Records source{.count = 9};
   source.shared->before_read = [](std::uint64_t i) {
-    if (i == 8) std::this_thread::sleep_for(400ms);
+    if (i == 8) std::this_thread::sleep_for(60ms);
   };
   const ps::Pipeline p = ps::from(source) | ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() < 2; }) |
                          ps::batch(4) | ps::map_batches([&](ps::HostBatch& batch) {
