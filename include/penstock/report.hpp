@@ -131,12 +131,12 @@ struct SendReport {
   double call_share = 0;    ///< it did not wait: it packed rows that differ in size, or was in calls of the device
 };
 
-/// What sources fetched over networks during the run, over the connections of all their clients. Other runs that use
-/// the same client are counted, too.
+/// What sources fetched over networks during the run, over the connections of all their clients. Includes what other
+/// runs fetched with the same client.
 struct FetchReport {
   double seconds = 0;                 ///< seconds over which the other members were counted: about `Report::seconds`
   std::uint64_t bytes = 0;            ///< bytes that arrived
-  std::uint64_t reads = 0;            ///< reads, including those that found their bytes in a cache
+  std::uint64_t reads = 0;            ///< all reads, also from a cache
   std::uint64_t waited_reads = 0;     ///< reads that had to wait for bytes
   double waited_s = 0;                ///< seconds that reads waited, of all threads together
   std::uint64_t connections = 0;      ///< the most connections that may be in use at a time

@@ -24,7 +24,8 @@
 
 namespace penstock::remote {
 
-/// Transfers ranges of files, on one thread, over a limited number of connections. Ranges that a reader waits for come
+/// Transfers ranges of files, on one thread, over a limited number of connections. A second thread writes the cache.
+/// Ranges that a reader waits for come
 /// first, then announced ranges, in their order. Any thread.
 class Fetcher {
  public:

@@ -31,7 +31,7 @@ bool next_of(TarScan& scan, TarMember& member, const ShardIndex& index) {
   }
 }
 
-// The members before one that is read, or at the end. Those that no field reads must be as the index file says.
+// Takes the members that no field reads, up to one that is read or to the end. Compares them with the index file.
 class Passed {
  public:
   Passed(const ShardIndex& index, std::uint64_t expected) : index_(index), expected_(expected) {}
@@ -45,8 +45,8 @@ class Passed {
   }
   void finish() const {
     if (passed_ == expected_) return;
-    refuse(index_, "the members that no field reads are not those that the index file lists" +
-                       (last_.empty() ? "" : "; the last one is \"" + last_ + "\""));
+    refuse(index_, "the shard and the index file differ in members that no field reads" +
+                       (last_.empty() ? "" : "; the shard's last one is \"" + last_ + "\""));
   }
 
  private:
@@ -72,7 +72,7 @@ void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::u
   passed.finish();
   const std::string what = "\"" + printable(there.name, 200) + "\" of " + std::to_string(there.size) + " bytes";
   if (there.offset != member.offset) refuse(index, "the data of " + what + " begin at " + std::to_string(there.offset));
-  if (!there.is_file() || there.fault != TarFault::none) refuse(index, what + " is no file that can be read");
+  if (!there.is_file() || there.fault != TarFault::none) refuse(index, what + " can't be read as a file");
   const auto name = split_name(there.name);
   if (there.size != member.size || !name || name->key != index.key(sample) ||
       std::ranges::find(field.extensions, name->extension) == field.extensions.end())

@@ -17,7 +17,7 @@ namespace penstock::webdataset {
 void require_as_claimed(const ShardBytes& shard, const ShardIndex& index, std::uint64_t sample, Entry member,
                         const PlannedField& field);
 
-/// Checks that the members at the shard's end that no field reads are those that the index file lists, and no others.
+/// Compares the members after the last one that is read with the index file. No field reads them.
 /// Reads the bytes from `index.end` to the shard's end. @throws the same.
 void require_end_as_claimed(const ShardBytes& shard, const ShardIndex& index);
 

@@ -22,8 +22,8 @@ inline constexpr std::string_view way_to_put_together =
 std::vector<std::uint64_t> samples_apart(const ShardIndex& index);
 
 /// Looks for a member that directly follows a member of another key, although its own key occurred before. Its
-/// extension must differ from that of its key's first member. @throws Error(unsupported), which names these two members
-/// of one key, if there is such a member; what MemberSource throws.
+/// extension must differ from that of its key's first member. @throws Error(unsupported) if it finds one. The error
+/// names both members of the key. @throws what MemberSource throws.
 void refuse_members_apart(MemberSource& members);
 
 }  // namespace penstock::webdataset

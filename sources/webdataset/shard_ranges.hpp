@@ -62,7 +62,7 @@ class ShardRanges {
   std::vector<std::uint64_t> first_{0};
 };
 
-/// Returns the ranges in which a whole file is best read: those that a cache keeps.
+/// Returns the ranges to read a whole file in. A cache keeps these.
 std::vector<ByteRange> ranges_of(const ByteSource& file);
 /// Reads a whole file, whose `ranges_of` were announced. @throws what `ByteSource::read` throws.
 std::string read_announced(const ByteSource& file);

@@ -9,7 +9,7 @@ namespace penstock {
 /// only grow. A report uses the differences over its run.
 struct FetchCounts {
   std::uint64_t bytes = 0;         ///< bytes that arrived
-  std::uint64_t reads = 0;         ///< reads, including those that found their bytes in a cache
+  std::uint64_t reads = 0;         ///< all reads, also from a cache
   std::uint64_t waited_reads = 0;  ///< reads that had to wait for bytes
   double waited_s = 0;             ///< seconds that reads waited, of all threads together
   double busy_s = 0;               ///< seconds that connections were in use, of all connections together

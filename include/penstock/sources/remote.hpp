@@ -31,8 +31,9 @@ struct Remote {
   /// Bytes of the ranges in which sources read files. Each range is one request.
   std::size_t range_bytes = std::size_t{8} << 20;
   // What is kept on a disk.
-  /// The folder of the cache, for files that were read from servers. Processes of a machine may share it. It needs the
-  /// same `range_bytes` in all of them. Default (empty): "$XDG_CACHE_HOME/penstock", or "$HOME/.cache/penstock".
+  /// The folder of the cache, for files that were read from servers. Processes of a machine may use the same folder.
+  /// They share ranges if their `range_bytes` are equal. Default (empty): "$XDG_CACHE_HOME/penstock", or
+  /// "$HOME/.cache/penstock".
   std::string cache = {};
   /// The most bytes that the files of the cache have together. 0: nothing is kept, and each epoch fetches all ranges.
   std::uint64_t cache_bytes = std::uint64_t{32} << 30;
@@ -91,7 +92,8 @@ struct RemoteCounts {
 /// there are none, further ranges are not kept. So of a data set that is larger than the cache, one part stays, and the
 /// other is fetched in each epoch. If several processes need a range, one fetches it, and the others wait, as long as
 /// it makes progress. If the disk becomes full or fails later, this only costs time. The cache survives the end of a
-/// process at any moment: each range has a hash, and a damaged one is fetched again.
+/// process at any moment: each range has a hash, and a damaged one is fetched again. Loaders read it through memory
+/// maps. If another program cuts a file of the cache short meanwhile, reading it ends the process by SIGBUS.
 ///
 /// Requests follow up to 5 redirections, but never from HTTPS to HTTP. `token` and `headers` are sent only to the
 /// scheme, host and port of the URL that was opened. Proxies come from the environment (`https_proxy`, `no_proxy`).
@@ -127,9 +129,9 @@ class PENSTOCK_API RemoteClient {
 /// Returns a URL without user, password and query, as errors show it. Also for a text that can't be taken apart.
 PENSTOCK_API std::string shown_url(const std::string& url);
 
-/// Returns a URL in one form of those that name the same file. Scheme and host are in lower case, and the port and the
-/// query are there. User, password, fragment and dot segments are not, and "%74" is "t". Returns a text that can't be
-/// taken apart as it is.
+/// Returns the canonical form of a URL: URLs that differ only in spelling have the same one. Writes scheme and host in
+/// lower case, adds the port, keeps the query, and decodes "%74" to "t". Removes user, password, fragment and dot
+/// segments. Returns a text that is not a URL unchanged.
 PENSTOCK_API std::string canonical_url(const std::string& url);
 
 /// Returns whether a text begins like a URL that RemoteClient opens: "http://" or "https://", in upper or lower case.

@@ -31,8 +31,8 @@ class CacheClaim {
   ~CacheClaim();
   /// Returns false if another process, or another thread, has the right. @throws Error if there can't be an entry.
   bool take();
-  const std::string& path() const noexcept { return path_; }  ///< of the complete entry
-  const std::string& part() const noexcept { return part_; }  ///< of the entry that is being made
+  const std::string& path() const noexcept { return path_; }  ///< where the complete entry goes
+  const std::string& part() const noexcept { return part_; }  ///< where the entry is written
   /// Shows processes that wait for the entry that it is still being made.
   void touch() const noexcept;
   /// Says that `part` is no longer there.

@@ -24,6 +24,7 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/remote.hpp>
 
+#include "sources/remote/reading.hpp"
 #include "sources/remote/server.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
@@ -32,23 +33,14 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace penstock;
 using namespace penstock_test;
+using namespace penstock_test::on_server;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t range = 64 << 10;
 constexpr unsigned connections = 4;
 constexpr std::uint64_t entry = range + 16, own = 1024;  // bytes of a kept range, and of the cache's own files
-
-std::string content(std::size_t bytes, std::uint64_t seed) {
-  std::string text(bytes, '\0');
-  for (char& c : text) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    c = static_cast<char>(seed >> 56);
-  }
-  return text;
-}
 
 struct Site {
   Site() { write("a.bin", 1); }
@@ -73,27 +65,6 @@ struct Site {
   std::string bytes;
   Server server{folder};
 };
-
-std::string read(const ByteSource& file, std::uint64_t offset, std::size_t bytes) {
-  std::string out(bytes, '\0');
-  file.read(offset, {reinterpret_cast<std::byte*>(out.data()), bytes});
-  return out;
-}
-
-std::vector<ByteRange> ranges_of(const ByteSource& file) {
-  std::vector<ByteRange> ranges;
-  for (std::uint64_t at = 0; at < file.size(); at += range)
-    ranges.push_back({at, std::min<std::uint64_t>(range, file.size() - at)});
-  return ranges;
-}
-
-std::string read_all(const ByteSource& file, bool announced = true) {
-  std::string all;
-  const std::vector<ByteRange> ranges = ranges_of(file);
-  if (announced) file.will_read(ranges);
-  for (const ByteRange& of : ranges) all += read(file, of.offset, of.bytes);
-  return all;
-}
 
 // What a process of its own reads with these options, in a client that it ends in order.
 std::string read_by_client(const Remote& options, const std::string& url, bool announced = true) {
@@ -532,6 +503,21 @@ TEST_CASE("clients that are gone are forgotten, whatever their names are") {
   const RemoteClient client(site.options(bound));
   CHECK(read_all(*client.open(site.url("b.bin"))) == site.bytes);
   CHECK(client.counts().not_kept == 0);
+}
+
+TEST_CASE("what dead processes left unfinished is removed when a client begins, and what a living one makes is not") {
+  const Site site;
+  CHECK(read_by_client(site.options(), site.url()) == site.bytes);
+  const std::string folder = "c/v1/files/" + entries(site).front().parent_path().filename().string() + "/";
+  for (const char* name : {"7-8.part", "note-x.part", "9-9.part"})
+    site.cache.write(folder + name, std::string(500, 'x'));
+  const int held = ::open((site.cache / (folder + "9-9.part")).c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  const RemoteClient client(site.options());
+  CHECK(!fs::exists(site.cache.path() / (folder + "7-8.part")));
+  CHECK(!fs::exists(site.cache.path() / (folder + "note-x.part")));
+  CHECK(fs::exists(site.cache.path() / (folder + "9-9.part")));
+  ::close(held);
 }
 
 TEST_CASE("a range that changes in its file after it was read is noticed") {

@@ -17,6 +17,7 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/remote.hpp>
 
+#include "sources/remote/reading.hpp"
 #include "sources/remote/server.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
@@ -25,20 +26,10 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace penstock;
 using namespace penstock_test;
+using namespace penstock_test::on_server;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr std::size_t range = 64 << 10;
-
-std::string content(std::size_t bytes, std::uint64_t seed) {
-  std::string text(bytes, '\0');
-  for (char& c : text) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    c = static_cast<char>(seed >> 56);
-  }
-  return text;
-}
 
 // Short times, so that tests of failures are quick.
 Remote quick() {
@@ -65,28 +56,6 @@ struct Site {
   std::string bytes;
   Server server;
 };
-
-std::string read(const ByteSource& file, std::uint64_t offset, std::size_t bytes) {
-  std::string out(bytes, '\0');
-  file.read(offset, {reinterpret_cast<std::byte*>(out.data()), bytes});
-  return out;
-}
-
-std::vector<ByteRange> ranges_of(const ByteSource& file) {
-  std::vector<ByteRange> ranges;
-  for (std::uint64_t at = 0; at < file.size(); at += range)
-    ranges.push_back({at, std::min<std::uint64_t>(range, file.size() - at)});
-  return ranges;
-}
-
-// All bytes, range by range.
-std::string read_all(const ByteSource& file, bool announced = true) {
-  std::string all;
-  const std::vector<ByteRange> ranges = ranges_of(file);
-  if (announced) file.will_read(ranges);
-  for (const ByteRange& of : ranges) all += read(file, of.offset, of.bytes);
-  return all;
-}
 
 }  // namespace
 
