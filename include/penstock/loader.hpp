@@ -93,7 +93,8 @@ struct LoaderOptions {
   /// Default (0): room for as many samples as a batch has rows, and for at least 4 samples per runner.
   std::size_t max_reorder_bytes = 0;
   /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. Default (0): 512 MiB;
-  /// with `max_memory_bytes`, at most half of that limit and at least 8 MiB. A record whose blocks need more is a bad
+  /// with `max_memory_bytes`, at most half of that limit and at least 8 MiB. A source that fetches blocks from far away
+  /// may take up to a quarter for blocks that wait to be loaded. A record whose blocks need more than the rest is a bad
   /// sample.
   ///
   /// Two things are not included. Readers of stand-ins for bad samples have separate blocks: each of these readers

@@ -6,8 +6,10 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
+#include <penstock/extend/memory_ahead.hpp>
 #include <penstock/memory.hpp>
 
 namespace penstock::remote {
@@ -44,6 +46,12 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
       throw std::bad_alloc();
     }
   }
+  /// Raises the limit until the returned pointer goes.
+  static MemoryAhead raise(const std::shared_ptr<BufferPool>& pool, std::size_t bytes) {
+    if (bytes == 0) return {};
+    MemoryAhead taken{bytes, std::make_shared<const More>(pool, bytes)};
+    return taken;
+  }
   /// No longer holds a buffer, for which no reader waits.
   void let_go(std::uint64_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
@@ -67,6 +75,20 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     std::shared_ptr<BufferPool> pool;
     std::size_t bytes;
     void operator()(std::byte* data) const noexcept { pool->give_back(data, bytes); }
+  };
+  struct More {
+    More(std::shared_ptr<BufferPool> its_pool, std::size_t its_bytes) : pool(std::move(its_pool)), bytes(its_bytes) {
+      const std::lock_guard lock(pool->mutex_);
+      pool->most_bytes_ += bytes;
+    }
+    More(const More&) = delete;
+    More& operator=(const More&) = delete;
+    ~More() {
+      const std::lock_guard lock(pool->mutex_);
+      pool->most_bytes_ -= bytes;
+    }
+    const std::shared_ptr<BufferPool> pool;
+    const std::size_t bytes;
   };
   static constexpr std::size_t alignment = 64;
   static std::byte* allocate(std::size_t bytes) {
@@ -97,8 +119,8 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   }
 
   const std::size_t each_;
-  const std::uint64_t most_bytes_;
   mutable std::mutex mutex_;
+  std::uint64_t most_bytes_;
   std::uint64_t held_ = 0;
   std::vector<std::byte*> spares_;
 };

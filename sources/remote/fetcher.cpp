@@ -363,6 +363,11 @@ void Fetcher::drop(const JobPointer& job) noexcept {
     some_withdrawn_ = true;
 }
 
+MemoryAhead Fetcher::take_memory(std::size_t most) const {
+  const std::size_t each = settings_.options.range_bytes;
+  return BufferPool::raise(buffers_, std::min<std::size_t>(most / each, settings_.options.connections) * each);
+}
+
 RemoteCounts Fetcher::counts() const {
   require_own_process();
   const std::lock_guard lock(mutex_);

@@ -48,6 +48,8 @@ class Fetcher {
   void withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept;
   /// Withdraws all announcements of a file.
   void withdraw_all(const FileFacts& file) noexcept;
+  /// Takes memory of a loader for announced ranges that have arrived: as much as those that are on their way have.
+  MemoryAhead take_memory(std::size_t most) const;
   RemoteCounts counts() const;
   FetchCounts fetched() const;
   /// Returns null without a cache.

@@ -42,6 +42,7 @@ class RemoteFile final : public ByteSource {
   }
   void will_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->announce(facts_, ranges); }
   void will_not_read(std::span<const ByteRange> ranges) const noexcept override { fetcher_->withdraw(*facts_, ranges); }
+  MemoryAhead take_memory(std::size_t most) const override { return fetcher_->take_memory(most); }
   std::vector<std::byte> kept(std::string_view name) const override {
     if (fetcher_->cache() == nullptr || !facts_->can_be_kept) return {};
     return fetcher_->cache()->note(facts_->key, name);

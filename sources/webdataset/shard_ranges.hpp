@@ -45,7 +45,11 @@ class ShardRanges {
   BlocksAhead blocks_ahead() const noexcept;
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
-  /// Counts of the client, which all shards share.
+  /// Offers memory to the client, which all shards share.
+  MemoryAhead take_memory(std::size_t most) const {
+    return files_.empty() ? MemoryAhead() : files_.front()->take_memory(most);
+  }
+  /// Counts of the client.
   FetchCounts fetched() const { return files_.empty() ? FetchCounts() : files_.front()->fetched(); }
   /// Number of the shard's first block.
   std::uint64_t first_block(std::size_t shard) const noexcept { return first_[shard]; }

@@ -56,6 +56,9 @@ void WebDatasetSource::will_load(std::span<const std::uint64_t> blocks) const no
 void WebDatasetSource::will_not_load(std::span<const std::uint64_t> blocks) const noexcept {
   if (impl_->ranges != nullptr) impl_->ranges->will_not_load(blocks);
 }
+MemoryAhead WebDatasetSource::take_memory(std::size_t most) const {
+  return impl_->ranges == nullptr ? MemoryAhead() : impl_->ranges->take_memory(most);
+}
 FetchCounts WebDatasetSource::fetched() const {
   return impl_->ranges == nullptr ? FetchCounts() : impl_->ranges->fetched();
 }

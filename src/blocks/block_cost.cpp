@@ -13,6 +13,7 @@
 
 #include "blocks/block_plan.hpp"
 #include "blocks/block_schedule.hpp"
+#include "blocks/memory_ahead.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail::runtime {
@@ -40,10 +41,10 @@ struct FirstRecords {
   std::uint64_t blocks = 0, bytes = 0;   // distinct blocks, and their decoded bytes
 };
 
-FirstRecords count_first_records(const PipelineData& data, const BlockModel& model) {
+FirstRecords count_first_records(const PipelineData& data, const BlockModel& model, std::size_t limit) {
   FirstRecords begun;
   std::uint64_t fed = 0;
-  BlockPlan plan(model, default_block_bytes, min_records_in_sight, {}, at_once);
+  BlockPlan plan(model, limit, min_records_in_sight, {}, at_once);
   plan.reset(
       [&](std::vector<std::uint64_t>& out) {
         out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(256, data.size - fed)));
@@ -81,8 +82,8 @@ double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
   return bytes / summed * static_cast<double>(blocks);
 }
 
-std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
-  const FirstRecords begun = count_first_records(data, model);
+std::string describe_decodes(const PipelineData& data, const BlockModel& model, std::size_t limit, double in_order) {
+  const FirstRecords begun = count_first_records(data, model, limit);
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), parts = static_cast<double>(begun.parts);
   const auto decodes = static_cast<double>(begun.decodes);
@@ -94,7 +95,7 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   const double per_block =
       static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
   const double in_all = static_cast<double>(begun.uses) / records / in_order;
-  const bool comes_back = begun.bytes > default_block_bytes && per_block < in_all / 1.5;
+  const bool comes_back = begun.bytes > limit && per_block < in_all / 1.5;
   if (work <= 1.5 * static_cast<double>(begun.blocks) && !comes_back)
     return text + "this order decodes each about once an epoch";
   text += "this order decodes " + short_number(decodes / records) + " a record, ";
@@ -116,9 +117,10 @@ std::string describe_blocks(const PipelineData& data) {
     const double bytes = decoded_bytes(*model, blocks);
     text += blocks > max_summed ? ", about " : ", ";
     text += mebibytes(bytes) + " decoded";
-    if (bytes <= static_cast<double>(default_block_bytes))
+    const std::size_t limit = default_block_bytes - take_memory_ahead(*model, default_block_bytes).bytes;
+    if (bytes <= static_cast<double>(limit))
       return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
-    return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
+    return text + describe_decodes(data, *model, limit, static_cast<double>(blocks) / static_cast<double>(data.source_size));
   } catch (...) {  // a source or an order that fails here fails again when it is used, and reports the error then
     return text;
   }

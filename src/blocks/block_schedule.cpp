@@ -10,15 +10,24 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
+#include "blocks/memory_ahead.hpp"
 
 namespace penstock::detail::runtime {
+
+namespace {
+
+// Limits are at most this large, so that sums of them don't overflow.
+constexpr std::size_t most_limit = std::numeric_limits<std::size_t>::max() / 4;
+
+}  // namespace
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                              std::size_t in_flight, BlockRunners runners, MemoryResource& memory,
                              std::vector<std::size_t> destination_bytes, const char* option)
     : model_(model),
       option_(option),
-      record_limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
+      taken_(take_memory_ahead(model, std::min(limit_bytes, most_limit))),
+      record_limit_(std::min(limit_bytes, most_limit) - taken_.bytes),
       plan_(model, record_limit_, lookahead, std::move(destination_bytes), in_flight),
       announcements_(model),
       queue_(in_flight, runners.first, runners.most),
@@ -34,7 +43,7 @@ BlockSchedule::~BlockSchedule() {
 
 void BlockSchedule::raise_limit(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  bytes = std::clamp(bytes, record_limit_, std::numeric_limits<std::size_t>::max() / 4);
+  bytes = std::max(std::min(bytes, most_limit) - std::min(bytes, taken_.bytes), record_limit_);
   plan_.raise_limit(bytes);
   memory_.raise_limit(bytes);
   update();
@@ -293,6 +302,7 @@ void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
 BlockSchedule::Counts BlockSchedule::counts() const {
   const std::lock_guard lock(mutex_);
   Counts counts = counts_;
+  counts.peak_bytes += taken_.bytes;
   counts.again = repeats_.again();
   return counts;
 }

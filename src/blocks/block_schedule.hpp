@@ -41,7 +41,7 @@ class BlockSchedule {
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// `in_flight`: the most samples that are issued and not made. `lookahead`, `destination_bytes`: see BlockPlan.
+  /// Offers a quarter of the memory to the source. `in_flight`: the most samples that are issued and not made. `lookahead`, `destination_bytes`: see BlockPlan.
   /// `option`: name of the user's option that sets `limit_bytes`.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
                 BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {},
@@ -63,8 +63,8 @@ class BlockSchedule {
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
-  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit. The constructor's limit still decides
-  /// which records are too large.
+  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit. What the constructor's limit left for
+  /// records still decides which records are too large.
   void raise_limit(std::size_t bytes) noexcept;
   /// Returns a runner's next piece of work. `held`: see WorkStretches::choose.
   Work take(std::uint64_t& held) noexcept;
@@ -103,6 +103,7 @@ class BlockSchedule {
 
   const BlockModel& model_;
   const char* const option_;
+  const MemoryAhead taken_;           // a part of the memory, for what the source fetches ahead
   const std::size_t record_limit_;    // most bytes that one record may need
   BlockPlan plan_;                    // used only by the thread that issues, or under the mutex
   BlockPlan::SamplePlan next_;        // kept to reuse its memory

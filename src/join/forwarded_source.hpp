@@ -42,6 +42,30 @@ inline void add_fetched(std::vector<FetchCounts>& all, const SourceModel& part) 
       all.push_back(counts);
 }
 
+/// Offers memory to sources of blocks, some of which may be null or the same: equal parts to those that look ahead. If
+/// that is too little for a source, offers it what is left: the sources of a join often share a client.
+inline MemoryAhead take_memory_of(std::vector<const BlockModel*> sources, std::size_t most) {
+  std::erase_if(sources, [](const BlockModel* source) {
+    return source == nullptr || source->blocks_ahead().blocks == 0;
+  });
+  std::ranges::sort(sources);
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  MemoryAhead all;
+  std::vector<std::shared_ptr<const void>> holders;
+  const auto take = [&](const BlockModel& source, std::size_t offered) {
+    MemoryAhead taken = source.take_memory(offered);
+    all.bytes += std::min(taken.bytes, offered);
+    holders.push_back(std::move(taken.holder));
+    return taken.bytes != 0;
+  };
+  std::erase_if(sources, [&, each = most / std::max<std::size_t>(sources.size(), 1)](const BlockModel* source) {
+    return take(*source, each);
+  });
+  for (const BlockModel* const source : sources) take(*source, most - all.bytes);
+  if (all.bytes != 0) all.holder = std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(holders));
+  return all;
+}
+
 /// A model whose blocks are blocks of other sources. Passes each call about a block on to the block's source.
 class ForwardedBlocks : public BlockModel {
  public:
@@ -154,6 +178,7 @@ class ForwardedSource : public ForwardedRecords {
     blocks_->blocks_of(index, ids);
   }
   BlocksAhead blocks_ahead() const override { return blocks_->blocks_ahead(); }
+  MemoryAhead take_memory(std::size_t most) const override { return blocks_->take_memory(most); }
 
  protected:
   const SourceModel& source() const noexcept { return *source_; }

@@ -64,6 +64,7 @@ class Parts : public ForwardedRecords {
   std::uint64_t blocks() const final { return block_ends_.back(); }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const final;
   BlocksAhead blocks_ahead() const final { return blocks_ahead_; }
+  MemoryAhead take_memory(std::size_t most) const final;
 
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }

@@ -185,6 +185,11 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_; }
   BlocksAhead blocks_ahead() const override { return blocks_ahead_; }
+  MemoryAhead take_memory(std::size_t most) const override {
+    std::vector<const BlockModel*> sources;
+    for (const Part& part : parts_) sources.push_back(part.blocks);
+    return take_memory_of(std::move(sources), most);
+  }
   // Returns none for a part with `indices`, because its consecutive records may not be consecutive in the join.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);

@@ -193,6 +193,10 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
     call_if(PENSTOCK_MEMBER(will_not_load, "void will_not_load(std::span<const std::uint64_t> blocks) const"),
             this->source_, blocks);
   }
+  MemoryAhead take_memory(std::size_t most) const override {
+    return call_or(MemoryAhead(), PENSTOCK_MEMBER(take_memory, "MemoryAhead take_memory(std::size_t most) const"),
+                   this->source_, most);
+  }
   void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
     this->source_.read(index, blocks, out);
   }

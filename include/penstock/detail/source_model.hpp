@@ -132,6 +132,8 @@ class PENSTOCK_API BlockModel {
   virtual BlocksAhead blocks_ahead() const { return {}; }
   virtual void will_load(std::span<const std::uint64_t>) const noexcept {}
   virtual void will_not_load(std::span<const std::uint64_t>) const noexcept {}
+  /// Offers up to `most` bytes of a loader's memory for announced blocks that wait to be loaded.
+  virtual MemoryAhead take_memory(std::size_t) const { return {}; }
 };
 
 /// A BlockModel whose source makes each record from the record's blocks.

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <penstock/extend/memory_ahead.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/source.hpp>
 
@@ -73,6 +74,11 @@ struct BlocksAhead {
 ///         begins elsewhere, ends, or can do without the block. Several loaders may announce the same block. `load` may
 ///         be called without an announcement, and may end another one than the loader meant. These members must be
 ///         quick, because one thread announces and issues samples. A source has all three or none.
+///
+///     MemoryAhead take_memory(std::size_t most) const;
+///         For a source that keeps announced blocks in memory of its own until they are loaded. Each loader offers a
+///         quarter of its memory for blocks. The source takes up to `most` bytes, and may then keep that much more. The
+///         loader keeps as much less, so both together stay within its limit.
 ///
 ///     std::shared_ptr<const std::byte> lend(std::uint64_t b) const;
 ///         For a source that has blocks in memory of its own. Called in place of `load`, and counts as one: returns the

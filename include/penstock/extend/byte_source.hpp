@@ -11,6 +11,7 @@
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/fetch_counts.hpp>
+#include <penstock/extend/memory_ahead.hpp>
 
 namespace penstock {
 
@@ -46,6 +47,12 @@ class PENSTOCK_API ByteSource {
   virtual void will_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
   /// Withdraws announcements. By default, does nothing.
   virtual void will_not_read(std::span<const ByteRange> ranges) const noexcept { static_cast<void>(ranges); }
+  /// Offers up to `most` bytes of a loader's memory for announced ranges that have arrived; see `BlockSource`. By
+  /// default, takes none.
+  virtual MemoryAhead take_memory(std::size_t most) const {
+    static_cast<void>(most);
+    return {};
+  }
   /// Returns what `keep` kept about this version of the file under `name`. Empty: nothing.
   virtual std::vector<std::byte> kept(std::string_view name) const {
     static_cast<void>(name);

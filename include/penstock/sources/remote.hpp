@@ -78,8 +78,9 @@ struct RemoteCounts {
 /// it.
 ///
 /// One thread of its own transfers. Announced ranges are requested in their order, as long as their bytes are at most
-/// `connections` x `range_bytes`; further ones wait until a range was read. A range that is read without an
-/// announcement is requested at once, straight into the reader's memory. Loaders that share a client share these bytes:
+/// `connections` x `range_bytes`; further ones wait until a range was read. Each loader adds up to as much again, which
+/// it takes from its `max_block_bytes`: ranges that have arrived can then wait while others are on their way. A range
+/// that is read without an announcement is requested at once, straight into the reader's memory. Loaders that share a client share these bytes:
 /// one that is not used holds up the others, so give each a client of its own. A read can't be interrupted. So a loader
 /// that is closed waits for the ranges that its runners read, for `give_up` at most.
 ///

@@ -192,6 +192,8 @@ class PENSTOCK_API WebDatasetSource {
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
   /// Breaks these transfers off. What the disk reads is not broken off.
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
+  /// Takes memory for ranges of a server that wait to be loaded: at most `connections` x `range_bytes` of the client.
+  MemoryAhead take_memory(std::size_t most) const;
 
   /// The source's name in errors and `plan()`.
   std::string name() const { return "webdataset"; }

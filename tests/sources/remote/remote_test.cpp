@@ -530,6 +530,36 @@ TEST_CASE("announced ranges are fetched in their order, within the memory, and n
   CHECK(read(*file, 3 * range, range) == site.bytes.substr(3 * range, range));
 }
 
+TEST_CASE("with memory of a loader, more ranges wait, as long as the loader is there") {
+  const Site site;
+  Remote remote = quick();
+  remote.connections = 2;
+  const RemoteClient client(remote);
+  const auto file = client.open(site.url());
+  const std::vector<ByteRange> ranges = ranges_of(*file);
+  site.server.plan(ServerJson::array());
+  const auto waiting = [&](std::size_t expected) {
+    for (int i = 0; i < 400 && site.server.requests().size() < expected; ++i) std::this_thread::sleep_for(5ms);
+    std::this_thread::sleep_for(50ms);
+    return site.server.requests().size();
+  };
+  CHECK(file->take_memory(range - 1).bytes == 0);  // less than a range is of no use
+  CHECK(file->take_memory(range - 1).holder == nullptr);
+  auto taken = file->take_memory(2 * range - 1);
+  CHECK(taken.bytes == range);
+  file->will_read(ranges);
+  CHECK(waiting(3) == 3);
+  auto others = file->take_memory(100 * range);
+  CHECK(others.bytes == 2 * range);  // as many as are on their way
+  CHECK(read(*file, 0, range) == site.bytes.substr(0, range));
+  CHECK(waiting(6) == 6);
+  others = {}, taken = {};
+  for (std::size_t n = 1; n <= 3; ++n) CHECK(read(*file, n * range, range) == site.bytes.substr(n * range, range));
+  CHECK(waiting(6) == 6);  // two ranges wait still
+  CHECK(read(*file, 4 * range, range) == site.bytes.substr(4 * range, range));
+  CHECK(waiting(7) == 7);
+}
+
 TEST_CASE("many threads read ranges, announced by several, each as often as it is announced") {
   const Site site;
   site.server.plan(ServerJson::array({{{"do", "close"}, {"after", 5000}, {"chance", 0.2}, {"seed", 4}},
