@@ -70,8 +70,17 @@ void BareDownload::require_whole(const Slot& slot, CURLcode result) const {
                                        status, curl_easy_strerror(result)));
 }
 
-Timing BareDownload::run() {
+Timing BareDownload::run(std::span<std::byte> batches) {
   const Stopwatch watch;
+  std::size_t filled = 0;
+  const auto copy = [&](const Slot& slot) {
+    for (std::size_t at = 0; at < slot.got && !batches.empty();) {
+      if (filled == batches.size()) filled = 0;
+      const std::size_t bytes = std::min(slot.got - at, batches.size() - filled);
+      std::memcpy(batches.data() + filled, slot.memory.get() + at, bytes);
+      at += bytes, filled += bytes;
+    }
+  };
   next_ = 0;
   std::size_t running = 0;
   for (Slot& slot : slots_) running += begin_next(slot) ? 1 : 0;
@@ -87,6 +96,7 @@ Timing BareDownload::run() {
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
       curl_multi_remove_handle(multi_, slot->handle);
       require_whole(*slot, result);
+      copy(*slot);
       if (!begin_next(*slot)) --running;
     }
     constexpr int most_ms = 1000;

@@ -30,8 +30,10 @@ class BareDownload {
   ~BareDownload();
 
   // Downloads all ranges of all files once, in order, on the calling thread. Connections stay open for the next call.
-  // The value is in seconds. @throws std::runtime_error if a range does not arrive whole.
-  Timing run();
+  // The value is in seconds. `batches`: if it is not empty, each range is copied there after it has arrived, as a loop
+  // copies records into its batches; what does not fit begins at the front again. @throws std::runtime_error if a range
+  // does not arrive whole.
+  Timing run(std::span<std::byte> batches = {});
 
  private:
   struct Range {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <penstock/executor.hpp>
@@ -41,7 +42,7 @@ class RemoteJob {
   // `block_bytes`: the loader's memory for blocks. In order, little is enough; a shuffle needs two of its windows.
   Timing epoch(const Pipeline& pipeline, const Executor& executor, std::size_t block_bytes = few_blocks) const;
   static constexpr std::size_t few_blocks = std::size_t{128} << 20, many_blocks = std::size_t{512} << 20;
-  Timing bare() { return bare_->run(); }
+  Timing bare(std::span<std::byte> batches = {}) { return bare_->run(batches); }
   // Describes the data, and how `epoch` read so far.
   std::string note() const;
 

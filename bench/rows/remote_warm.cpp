@@ -65,7 +65,7 @@ class CachedShards {
 Row remote_warm(const RowSpec& spec, const Settings& settings) {
   const CachedShards shards(settings);
   const Executor executor(settings.threads);
-  const std::uint64_t epochs = settings.quick ? 2 : 8;
+  const std::uint64_t epochs = settings.quick ? 2 : 32;
   // So little that the loader keeps no block from one epoch to the next.
   constexpr std::size_t room_for_blocks = std::size_t{64} << 20;
   const auto rate = [&](const Pipeline& pipeline) {

@@ -18,15 +18,14 @@ namespace penstock::remote {
 /// goes back when its last pointer goes, and keeps the pool alive until then.
 ///
 /// Buffers of ranges that wait for their readers are *held*, up to a limit of bytes. Readers may use further buffers,
-/// which others count. All buffers together never have more bytes than were in use at some time. Any thread.
+/// which others count. All buffers together never have more bytes than were in use at some time. The last range of a
+/// file has a size of its own, so returned buffers are found by their size. Any thread.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::shared_ptr<std::byte>;
 
   /// `each`: bytes of most buffers. The limit is that of `most` such buffers.
-  BufferPool(std::size_t each, std::size_t most) : each_(each), most_bytes_(std::uint64_t{each} * most) {
-    spares_.reserve(most);
-  }
+  BufferPool(std::size_t each, std::size_t most) : most_bytes_(std::uint64_t{each} * most) {}
 
   /// Whether a buffer may be held, too. A single buffer always may.
   bool has_room_for(std::uint64_t bytes) const noexcept {
@@ -35,7 +34,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   }
   /// Returns a buffer, which is held until `let_go`. @throws std::bad_alloc.
   Buffer hold(std::size_t bytes) {
-    std::byte* data = bytes == each_ ? take_spare() : nullptr;
+    std::byte* data = take_spare(bytes);
     if (data == nullptr) data = allocate(bytes);
     try {
       Buffer buffer(data, GiveBack{shared_from_this(), bytes});  // frees the memory if it throws
@@ -59,18 +58,22 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   }
   /// Frees the buffers that are not in use.
   void trim() noexcept {
-    std::vector<std::byte*> unused;
+    std::vector<Spare> unused;
     {
       const std::lock_guard lock(mutex_);
       unused.swap(spares_);
     }
-    for (std::byte* const spare : unused) free(spare, each_);
+    for (const Spare& spare : unused) free(spare.data, spare.bytes);
   }
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
   ~BufferPool() { trim(); }
 
  private:
+  struct Spare {
+    std::byte* data;
+    std::size_t bytes;
+  };
   struct GiveBack {
     std::shared_ptr<BufferPool> pool;
     std::size_t bytes;
@@ -100,29 +103,41 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   }
   static void free(std::byte* data, std::size_t bytes) noexcept { host_memory().deallocate(data, bytes, alignment); }
 
-  std::byte* take_spare() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (spares_.empty()) return nullptr;
-    std::byte* const data = spares_.back();
-    spares_.pop_back();
-    return data;
+  // Returns the newest spare of this size. If there is none, frees the oldest spares of as many bytes together, and
+  // returns null.
+  std::byte* take_spare(std::size_t bytes) noexcept {
+    std::unique_lock lock(mutex_);
+    for (std::size_t i = spares_.size(); i-- > 0;)
+      if (spares_[i].bytes == bytes) {
+        std::byte* const data = spares_[i].data;
+        spares_.erase(spares_.begin() + static_cast<std::ptrdiff_t>(i));
+        return data;
+      }
+    for (std::size_t freed = 0; freed < bytes && !spares_.empty();) {
+      const Spare oldest = spares_.front();
+      spares_.erase(spares_.begin());
+      freed += oldest.bytes;
+      lock.unlock();
+      free(oldest.data, oldest.bytes);
+      lock.lock();
+    }
+    return nullptr;
   }
   void give_back(std::byte* data, std::size_t bytes) noexcept {
-    if (bytes == each_) {
+    {
       const std::lock_guard lock(mutex_);
       try {
-        return spares_.push_back(data);
+        return spares_.push_back({data, bytes});
       } catch (...) {  // no memory to keep it
       }
     }
     free(data, bytes);
   }
 
-  const std::size_t each_;
   mutable std::mutex mutex_;
   std::uint64_t most_bytes_;
   std::uint64_t held_ = 0;
-  std::vector<std::byte*> spares_;
+  std::vector<Spare> spares_;  // the oldest first
 };
 
 }  // namespace penstock::remote

@@ -43,10 +43,17 @@ void check(const Remote& options) {
             "each of `headers` is \"Name: value\", without a line break");
 }
 
-std::unique_ptr<DiskCache> open_cache(const Remote& options) {
+// A default folder that can't be used is no error: in many containers, no folder of the user's can be written.
+std::unique_ptr<DiskCache> open_cache(const Remote& options, std::string& no_cache) {
   if (options.cache_bytes == 0) return nullptr;
-  return std::make_unique<DiskCache>(options.cache.empty() ? default_cache_folder() : options.cache,
-                                     options.cache_bytes);
+  if (!options.cache.empty()) return std::make_unique<DiskCache>(options.cache, options.cache_bytes);
+  try {
+    return std::make_unique<DiskCache>(default_cache_folder(), options.cache_bytes);
+  } catch (const Error& error) {
+    no_cache = error.cause();
+    if (!error.file().empty()) no_cache = error.file() + ": " + no_cache;
+    return nullptr;
+  }
 }
 
 CURLM* make_multi(const Remote& options) {
@@ -62,7 +69,7 @@ CURLM* make_multi(const Remote& options) {
 Fetcher::Fetcher(Remote options)
     : settings_(std::move(options)),
       process_(process_id()),
-      cache_((check(settings_.options), open_cache(settings_.options))),
+      cache_((check(settings_.options), open_cache(settings_.options, counts_.no_cache))),
       multi_(make_multi(settings_.options)),
       buffers_(std::make_shared<BufferPool>(settings_.options.range_bytes, settings_.options.connections)),
       thread_([this] { work(); }) {

@@ -102,6 +102,7 @@ class Fetcher {
 
   const Settings settings_;
   const int process_;
+  RemoteCounts counts_;  // guarded by the mutex
   std::unique_ptr<DiskCache> cache_;
   CURLM* const multi_;
   mutable std::mutex mutex_;
@@ -112,7 +113,6 @@ class Fetcher {
   std::map<CURL*, JobPointer> running_;
   std::deque<JobPointer> keeping_;  // fetched jobs that the cache is to keep
   const std::shared_ptr<BufferPool> buffers_;
-  RemoteCounts counts_;
   Clock::time_point counted_until_{};  // for `busy_s` and `full_s`
   bool stops_ = false, keeper_stops_ = false, some_withdrawn_ = false;
 

@@ -79,10 +79,14 @@ std::optional<std::string> find_url(const WebDataset& options, const std::string
   return found == nullptr ? std::nullopt : std::optional(text_of(*found, max_bytes));
 }
 
-std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<std::string>& urls) {
+std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<std::string>& urls,
+                                       std::vector<std::string>& notes) {
   const RemoteClient& client = client_of(options);
   ShardRanges::Files files = client.open(urls), index_files;
   if (options.use_index) index_files = find_index_files(client, urls);
+  if (const std::string why = client.counts().no_cache; !why.empty())
+    notes.push_back("nothing is kept on a disk, so each run fetches all shards: " + why +
+                    "; set `Remote::cache` to a folder, or `cache_bytes` to 0");
   return std::make_unique<ShardRanges>(std::move(files), std::move(index_files));
 }
 #else
@@ -107,7 +111,9 @@ std::string url_without_secrets(const std::string& url) {
 std::string url_to_compare(const std::string& url) { return url; }
 std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
 std::optional<std::string> find_url(const WebDataset&, const std::string&) { refuse_urls(); }
-std::unique_ptr<ShardRanges> open_urls(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }
+std::unique_ptr<ShardRanges> open_urls(WebDataset&, const std::vector<std::string>&, std::vector<std::string>&) {
+  refuse_urls();
+}
 #endif
 
 std::string plain_name(const std::string& name) {

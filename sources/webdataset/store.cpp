@@ -81,7 +81,7 @@ void Store::open_remote(const std::optional<Manifest>& manifest) {
             .with_source(source_name);
   }
   try {
-    ranges = open_urls(options, urls_);
+    ranges = open_urls(options, urls_, opening_notes);
   } catch (Error& error) {
     if (manifest) manifest->add_line(error);
     throw;
@@ -127,7 +127,7 @@ void Store::index_remote() {
   MemberFinder finder(*ranges);
   plan([&](std::size_t shard) { return finder.infer(shard); });
   indices = finder.index(fields, options.threads);
-  index_notes = finder.notes();
+  for (std::string& note : finder.notes()) opening_notes.push_back(std::move(note));
 }
 
 // Decides the fields. `infer`: returns those of a shard.

@@ -55,7 +55,7 @@ class Store {
   std::vector<std::string> shards;  ///< paths, or URLs without secrets
   /// The other files and folders in the shards' folder, as a text. Empty if the source passes over nothing.
   std::string passed_over;
-  std::vector<std::string> index_notes;  ///< what is worth a line about shards' index files
+  std::vector<std::string> opening_notes;  ///< what is worth a line about the cache and index files
   std::vector<ShardIndex> indices;
   std::vector<ShardMap> maps;           ///< of shards on this machine that are not read in ranges
   std::unique_ptr<ShardRanges> ranges;  ///< of shards that are read in ranges; otherwise null

@@ -73,7 +73,7 @@ std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
 }
 std::string WebDatasetSource::passed_over() const { return impl_->passed_over; }
 std::vector<std::string> WebDatasetSource::notes() const {
-  std::vector<std::string> notes = impl_->index_notes;
+  std::vector<std::string> notes = impl_->opening_notes;
   if (!impl_->passed_over.empty())
     notes.push_back("passed over: " + impl_->passed_over + "; shards end in .tar, and lie in the folder itself");
   return notes;

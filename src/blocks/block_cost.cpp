@@ -120,7 +120,8 @@ std::string describe_blocks(const PipelineData& data) {
     const std::size_t limit = default_block_bytes - take_memory_ahead(*model, default_block_bytes).bytes;
     if (bytes <= static_cast<double>(limit))
       return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
-    return text + describe_decodes(data, *model, limit, static_cast<double>(blocks) / static_cast<double>(data.source_size));
+    return text +
+           describe_decodes(data, *model, limit, static_cast<double>(blocks) / static_cast<double>(data.source_size));
   } catch (...) {  // a source or an order that fails here fails again when it is used, and reports the error then
     return text;
   }

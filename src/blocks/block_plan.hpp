@@ -72,6 +72,7 @@ class BlockPlan {
   };
   /// The plan for one sample.
   struct SamplePlan {
+    bool known = false;                 ///< for the user of the plan: what `next` returned
     std::uint64_t index = 0;            ///< source index of the sample's record
     std::vector<std::uint64_t> blocks;  ///< blocks that the record needs, in the record's order
     /// The blocks that the sample gets, sorted by number, each once. Blocks that the record does without are not

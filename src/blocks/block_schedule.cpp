@@ -10,6 +10,7 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
+#include "base/relax.hpp"
 #include "blocks/memory_ahead.hpp"
 
 namespace penstock::detail::runtime {
@@ -28,6 +29,7 @@ BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, s
       option_(option),
       taken_(take_memory_ahead(model, std::min(limit_bytes, most_limit))),
       record_limit_(std::min(limit_bytes, most_limit) - taken_.bytes),
+      plan_limit_(record_limit_),
       plan_(model, record_limit_, lookahead, std::move(destination_bytes), in_flight),
       announcements_(model),
       queue_(in_flight, runners.first, runners.most),
@@ -44,7 +46,7 @@ BlockSchedule::~BlockSchedule() {
 void BlockSchedule::raise_limit(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   bytes = std::max(std::min(bytes, most_limit) - std::min(bytes, taken_.bytes), record_limit_);
-  plan_.raise_limit(bytes);
+  plan_limit_.store(bytes, std::memory_order_relaxed);
   memory_.raise_limit(bytes);
   update();
 }
@@ -69,7 +71,7 @@ void BlockSchedule::reset(Feed feed) {
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
-  out_of_memory_ = false;
+  out_of_memory_ = plan_failed_ = false;
   // Drops blocks whose load has not ended or has failed, so that they are loaded again.
   release([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
@@ -85,28 +87,52 @@ void BlockSchedule::prepare(std::uint64_t count) noexcept {
 
 void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
                           std::uint64_t pass) noexcept {
+  const bool failed = !plan_next(of_feed);
   const std::lock_guard lock(mutex_);
   pass_ = pass;
+  counts_.saved_by_double = plan_.saved_by_double();
   for (std::uint64_t number = first; number < first + count; ++number) {
     queue_.begin(number);
     try {
-      if (number - first < of_feed && !out_of_memory_) plan(number, of_feed - (number - first));
-      counts_.saved_by_double = plan_.saved_by_double();
+      if (number - first < planned_) follow(plans_[static_cast<std::size_t>(number - first)], number);
     } catch (...) {
-      out_of_memory_ = true;
+      out_of_memory_ = plan_failed_ = true;
     }
     queue_.finish(number);
   }
+  out_of_memory_ = out_of_memory_ || failed;
   update();
 }
 
-std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch) {
+// Plans the next samples of the feed, without the mutex, because runners would wait for it. Returns false if memory ran
+// out, after `planned_` samples.
+bool BlockSchedule::plan_next(std::uint64_t samples) noexcept {
+  planned_ = 0;
+  if (plan_failed_) return true;
+  try {
+    plan_.raise_limit(plan_limit_.load(std::memory_order_relaxed));
+    if (plans_.size() < samples) plans_.resize(static_cast<std::size_t>(samples));
+    for (; planned_ < samples; ++planned_) {
+      BlockPlan::SamplePlan& next = plans_[static_cast<std::size_t>(planned_)];
+      const std::uint64_t sample = plan_.taken();
+      next.known = plan_.next(samples - planned_, next);
+      if (next.known && announcements_.wanted()) note_plan(next, sample);
+    }
+    return true;
+  } catch (...) {
+    plan_failed_ = true;
+    return false;
+  }
+}
+
+std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number,
+                                                   std::uint64_t index, bool in_batch) {
   repeats_.decoded(need.block, pass_);
   auto load = std::make_shared<Residency>();
   load->block = need.block;
   load->bytes = need.bytes;
   load->first_user = number;
-  load->index = next_.index;
+  load->index = index;
   load->in_batch = in_batch;
   load->announced = need.announced;
   queue_.add(load);
@@ -115,51 +141,54 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
 }
 
 // Notes what follows from the plan of a sample for the blocks that are announced.
-void BlockSchedule::note_plan(std::uint64_t sample) noexcept {
-  for (BlockPlan::Need& need : next_.needs) need.announced = need.loads && announcements_.loads(need.block);
-  for (const std::uint64_t block : next_.evicted) announcements_.evicted(block, sample);
-  announcements_.planned(next_.blocks, sample);
+void BlockSchedule::note_plan(BlockPlan::SamplePlan& next, std::uint64_t sample) noexcept {
+  for (BlockPlan::Need& need : next.needs) {
+    if (!need.loads) continue;
+    const std::lock_guard lock(mutex_);
+    need.announced = announcements_.loads(need.block);
+  }
+  for (const std::uint64_t block : next.evicted) announcements_.evicted(block, sample);
+  announcements_.planned(next.blocks, sample);
 }
 
-void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
-  const std::uint64_t planned = plan_.taken();
-  if (!plan_.next(left, next_)) return;
-  if (announcements_.wanted()) note_plan(planned);
+// Turns the plan of a sample into work.
+void BlockSchedule::follow(const BlockPlan::SamplePlan& next, std::uint64_t number) {
+  if (!next.known || out_of_memory_) return;
   BlockQueue::QueuedSample& sample = queue_.sample(number);
-  sample.index = next_.index;
-  if (next_.too_large != 0) {
-    sample.too_large = next_.too_large;
+  sample.index = next.index;
+  if (next.too_large != 0) {
+    sample.too_large = next.too_large;
     sample.planned = true;
     return;
   }
-  if (next_.in_batch) {
-    if (next_.needs.front().loads) {
-      in_batch_ = add_load(next_.needs.front(), number, true);
-      in_batch_->field = *next_.in_batch;
+  if (next.in_batch) {
+    if (next.needs.front().loads) {
+      in_batch_ = add_load(next.needs.front(), number, next.index, true);
+      in_batch_->field = *next.in_batch;
     }
     ++counts_.uses;
     queue_.wait_for(number, *in_batch_);
-    sample.blocks.assign(next_.blocks.size(), in_batch_);
+    sample.blocks.assign(next.blocks.size(), in_batch_);
     sample.planned = true;
     return;
   }
   in_batch_.reset();
-  for (const std::uint64_t block : next_.evicted) {
+  for (const std::uint64_t block : next.evicted) {
     const auto found = held_.find(block);
     if (found == held_.end()) continue;
     drop(found->second);
     held_.erase(found);
   }
-  for (const BlockPlan::Need& need : next_.needs) {
+  for (const BlockPlan::Need& need : next.needs) {
     std::shared_ptr<Residency>& held = held_[need.block];
-    if (need.loads) held = add_load(need, number, false);
+    if (need.loads) held = add_load(need, number, next.index, false);
     ++counts_.uses;
     queue_.wait_for(number, *held);
   }
-  sample.blocks.reserve(next_.blocks.size());
-  for (const std::uint64_t block : next_.blocks) {
-    const auto needed = std::ranges::lower_bound(next_.needs, block, {}, &BlockPlan::Need::block);
-    const bool there = needed != next_.needs.end() && needed->block == block;
+  sample.blocks.reserve(next.blocks.size());
+  for (const std::uint64_t block : next.blocks) {
+    const auto needed = std::ranges::lower_bound(next.needs, block, {}, &BlockPlan::Need::block);
+    const bool there = needed != next.needs.end() && needed->block == block;
     sample.blocks.push_back(there ? held_.find(block)->second : nullptr);
   }
   sample.planned = true;
@@ -191,8 +220,18 @@ std::optional<Idle> BlockSchedule::why_idle() const noexcept {
   return std::nullopt;
 }
 
+// For runners. Sleeping would cost more than the mutex is held, nearly always.
+std::unique_lock<std::mutex> BlockSchedule::lock_awake() noexcept {
+  constexpr int tries = 64;
+  for (int i = 0; i < tries; ++i) {
+    if (std::unique_lock lock(mutex_, std::try_to_lock); lock) return lock;
+    for (int pause = 0; pause < 8; ++pause) relax();
+  }
+  return std::unique_lock(mutex_);
+}
+
 BlockSchedule::Work BlockSchedule::take(std::uint64_t& held) noexcept {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_awake();
   Work work = queue_.take(held);
   if (work.load != nullptr && !work.load->in_batch) not_begun_ -= work.load->bytes;
   update();
@@ -275,7 +314,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
 }
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_awake();
   BlockQueue::QueuedSample& sample = queue_.sample(number);
   for (auto& block : sample.blocks) drop(block);
   sample.blocks.clear();

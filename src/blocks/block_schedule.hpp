@@ -41,8 +41,8 @@ class BlockSchedule {
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// Offers a quarter of the memory to the source. `in_flight`: the most samples that are issued and not made. `lookahead`, `destination_bytes`: see BlockPlan.
-  /// `option`: name of the user's option that sets `limit_bytes`.
+  /// Offers a quarter of the memory to the source. `in_flight`: the most samples that are issued and not made.
+  /// `lookahead`, `destination_bytes`: see BlockPlan. `option`: name of the user's option that sets `limit_bytes`.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
                 BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {},
                 const char* option = "max_block_bytes");
@@ -93,21 +93,28 @@ class BlockSchedule {
   Counts counts() const;
 
  private:
-  void plan(std::uint64_t number, std::uint64_t left);
-  void note_plan(std::uint64_t sample) noexcept;
+  std::unique_lock<std::mutex> lock_awake() noexcept;
+  bool plan_next(std::uint64_t samples) noexcept;
+  void note_plan(BlockPlan::SamplePlan& next, std::uint64_t sample) noexcept;
+  void follow(const BlockPlan::SamplePlan& next, std::uint64_t number);
   void release(const auto& unwanted) noexcept;
-  std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
+  std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, std::uint64_t index,
+                                      bool in_batch);
   void drop(std::shared_ptr<Residency>& residency) noexcept;
   void give_back_lent() noexcept;
   bool update() noexcept;
 
   const BlockModel& model_;
   const char* const option_;
-  const MemoryAhead taken_;           // a part of the memory, for what the source fetches ahead
-  const std::size_t record_limit_;    // most bytes that one record may need
-  BlockPlan plan_;                    // used only by the thread that issues, or under the mutex
-  BlockPlan::SamplePlan next_;        // kept to reuse its memory
-  BlockAnnouncements announcements_;  // used like `plan_`
+  const MemoryAhead taken_;         // a part of the memory, for what the source fetches ahead
+  const std::size_t record_limit_;  // most bytes that one record may need
+  std::atomic<std::size_t> plan_limit_;
+  // Used by the thread that issues. Exception: `announcements_.loaded`, under the mutex.
+  BlockPlan plan_;
+  std::vector<BlockPlan::SamplePlan> plans_;  // of the samples that are issued next; kept to reuse their memory
+  std::uint64_t planned_ = 0;                 // number of these samples
+  bool plan_failed_ = false;                  // memory ran out
+  BlockAnnouncements announcements_;
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   std::atomic<bool> lacks_memory_{false};  // the next load may not begin, for lack of memory

@@ -45,9 +45,8 @@ inline void add_fetched(std::vector<FetchCounts>& all, const SourceModel& part) 
 /// Offers memory to sources of blocks, some of which may be null or the same: equal parts to those that look ahead. If
 /// that is too little for a source, offers it what is left: the sources of a join often share a client.
 inline MemoryAhead take_memory_of(std::vector<const BlockModel*> sources, std::size_t most) {
-  std::erase_if(sources, [](const BlockModel* source) {
-    return source == nullptr || source->blocks_ahead().blocks == 0;
-  });
+  std::erase_if(sources,
+                [](const BlockModel* source) { return source == nullptr || source->blocks_ahead().blocks == 0; });
   std::ranges::sort(sources);
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   MemoryAhead all;

@@ -33,7 +33,8 @@ struct Remote {
   // What is kept on a disk.
   /// The folder of the cache, for files that were read from servers. Processes of a machine may use the same folder.
   /// They share ranges if their `range_bytes` are equal. Default (empty): "$XDG_CACHE_HOME/penstock", or
-  /// "$HOME/.cache/penstock".
+  /// "$HOME/.cache/penstock". If this default can't be used, nothing is kept; `plan()` and `RemoteCounts::no_cache` say
+  /// why.
   std::string cache = {};
   /// The most bytes that the files of the cache have together. 0: nothing is kept, and each epoch fetches all ranges.
   std::uint64_t cache_bytes = std::uint64_t{32} << 30;
@@ -72,6 +73,7 @@ struct RemoteCounts {
   std::uint64_t kept = 0;              ///< ranges that were added to the cache
   std::uint64_t not_kept = 0;          ///< ranges that were fetched and could not be added
   std::string why_not_kept = {};       ///< why the last one of these was not added
+  std::string no_cache = {};           ///< why nothing is kept: the default folder can't be used
 };
 
 /// Reads files from servers over a number of connections that they share. Its files keep it alive. Any thread may use
@@ -80,9 +82,9 @@ struct RemoteCounts {
 /// One thread of its own transfers. Announced ranges are requested in their order, as long as their bytes are at most
 /// `connections` x `range_bytes`; further ones wait until a range was read. Each loader adds up to as much again, which
 /// it takes from its `max_block_bytes`: ranges that have arrived can then wait while others are on their way. A range
-/// that is read without an announcement is requested at once, straight into the reader's memory. Loaders that share a client share these bytes:
-/// one that is not used holds up the others, so give each a client of its own. A read can't be interrupted. So a loader
-/// that is closed waits for the ranges that its runners read, for `give_up` at most.
+/// that is read without an announcement is requested at once, straight into the reader's memory. Loaders that share a
+/// client share these bytes: one that is not used holds up the others, so give each a client of its own. A read can't
+/// be interrupted. So a loader that is closed waits for the ranges that its runners read, for `give_up` at most.
 ///
 /// The version of a file is its ETag, or else its time of change (Last-Modified). If a server sends neither, only the
 /// size shows a change.
@@ -102,7 +104,7 @@ struct RemoteCounts {
 class PENSTOCK_API RemoteClient {
  public:
   /// Begins the thread, and makes the cache's folder. @throws Error(invalid_argument) for options that can't work;
-  /// Error(io | not_found) if the folder can't be made.
+  /// Error(io | not_found) if the folder `cache` can't be made.
   explicit RemoteClient(Remote options = {});
 
   /// Opens files: asks the server for the size and version of each, over all connections. Reading them later throws if

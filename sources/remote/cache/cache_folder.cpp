@@ -383,8 +383,7 @@ std::string default_cache_folder() {
       return std::string(folder) + below;
   throw Error(
       Errc::invalid_argument,
-      "there is no folder for the cache, as neither XDG_CACHE_HOME nor HOME is set; set `cache` to a folder, or "
-      "`cache_bytes` to 0")
+      "there is no folder for the cache, as neither XDG_CACHE_HOME nor HOME is set")
       .with_source(std::string(source_name));
 }
 

@@ -279,6 +279,28 @@ TEST_CASE("another version of a file has other entries, and a file without one h
   CHECK(site.server.bytes() == 2 * (site.bytes.size() + 1));
 }
 
+TEST_CASE("a default folder that can't be used costs only the cache, and another one is an error") {
+  const Site site;
+  site.folder.write("file", "text");
+  const std::string not_a_folder = site.folder / "file";
+  Remote remote = site.options(std::uint64_t{1} << 20);
+  remote.cache.clear();
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::optional<std::string> was = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+  ::setenv("XDG_CACHE_HOME", not_a_folder.c_str(), 1);
+  const RemoteClient client(remote);
+  if (was)
+    ::setenv("XDG_CACHE_HOME", was->c_str(), 1);
+  else
+    ::unsetenv("XDG_CACHE_HOME");
+  CHECK(client.counts().no_cache.find(not_a_folder) != std::string::npos);
+  CHECK(read_all(*client.open(site.url())) == site.bytes);
+  CHECK(client.counts().kept == 0);
+
+  remote.cache = not_a_folder;
+  CHECK(mentions(error_of([&] { RemoteClient{remote}; }), not_a_folder));
+}
+
 TEST_CASE("the cache removes only files of its own") {
   Site site;
   site.cache.write("c/notes.txt", "mine");
