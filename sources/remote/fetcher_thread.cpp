@@ -154,7 +154,8 @@ DiskCache::Outcome Fetcher::look_in_cache(Job& job) const noexcept {
   if (outcome == Outcome::kept) return outcome;
   if (outcome == Outcome::busy) {
     const Clock::time_point now = Clock::now();
-    if (std::exchange(job.others_progress, progress) != progress) job.others_progressed = now;
+    const bool is_first = job.others_progressed == Clock::time_point();
+    if (std::exchange(job.others_progress, progress) != progress || is_first) job.others_progressed = now;
     if (now - job.others_progressed < settings_.options.stalled) return outcome;
   }
   job.keep = job.claim != nullptr;

@@ -98,6 +98,45 @@ TEST_CASE("shards on a server are inspected, verified, measured and converted li
   CHECK(text_in(shards.out / "there.png") == text_in(shards.out / "here.png"));
 }
 
+TEST_CASE("a list of shards is read from a server and from this machine, and names either's shards") {
+  const Shards shards;
+  shards.folder.write("local.txt", "# three shards\n" + std::string(pattern) + "\n");
+  shards.folder.write("far.txt", shards.with_secrets(pattern) + "\n");
+  shards.folder.write("wrong.txt", "no shard\n");
+  const auto inspected = [](const std::string& store, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"inspect", store, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ToolResult result = tool(arguments);
+    INFO(result.err);
+    CHECK(result.status == 0);
+    CHECK_FALSE(has_secret(result));
+    return without(result.json(), {"store"});
+  };
+  const Json local = inspected(shards.here());
+  CHECK(inspected(shards.folder / "local.txt") == local);
+  CHECK(inspected(shards.server.url("local.txt")) == local);
+  CHECK(inspected(shards.folder / "far.txt", {"--connections", "2"}) == local);
+  const auto hash = [](const std::string& store) {
+    const ToolResult result = tool({"bench", store, "--json", "--hash", "--epochs", "1", "--stages",
+                                    "shuffle blocks=true | decode_image | random_resized_crop 32 | batch 16"});
+    CHECK_FALSE(has_secret(result));
+    return result.json()["runs"][0]["hash"];
+  };
+  CHECK(hash(shards.folder / "far.txt") == hash(shards.here()));
+  REQUIRE(tool({"verify", shards.folder / "far.txt"}).status == 0);
+  const ToolResult converted = tool({"convert", shards.folder / "far.txt", "--out", shards.out / "far.lmdb"});
+  CHECK(converted.status == 0);
+  CHECK_FALSE(has_secret(converted));
+  CHECK(file_with("secret", shards.out.path()).empty());
+
+  const ToolResult wrong = tool({"inspect", shards.folder / "wrong.txt"});
+  CHECK(wrong.status != 0);
+  CHECK(wrong.err.find("wrong.txt") != std::string::npos);
+  const ToolResult cold = tool({"bench", shards.folder / "far.txt", "--cold", "--stages", "decode_image | batch 4"});
+  CHECK(cold.status != 0);
+  CHECK_FALSE(has_secret(cold));
+}
+
 TEST_CASE("verify names the bad records of shards on a server, and transfers each shard once") {
   const Shards shards;
   // A byte in the middle of each picture of a shard.

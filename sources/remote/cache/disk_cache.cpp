@@ -198,6 +198,8 @@ DiskCache::Outcome DiskCache::claim(const CacheKey& file, ByteRange range, std::
       struct stat status {};
       if (::stat(made->part().c_str(), &status) == 0)
         progress = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+      else if (is_kept())  // the other process has just made it
+        return Outcome::kept;
       return Outcome::busy;
     }
     if (is_kept()) return Outcome::kept;  // another process has just made it

@@ -70,6 +70,7 @@ void check_options(const BenchOptions& options) {
   refuse(options.stalls && !options.stub.empty(), "--stalls and --stub: stalls stub the source by themselves");
   refuse(options.cold && options.store.is_url(),
          "--cold: it is for stores on this machine; with --cache-bytes 0 each run reads a server's shards from there");
+  refuse(options.cold && options.store.is_list(), "--cold: name the shards themselves, not a list of them");
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
   refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");

@@ -15,8 +15,8 @@ InputPath::InputPath(std::string path)
 CLI::Option& add_store_argument(CLI::App& command, InputPath& store) {
   return *command.add_option_function<std::string>(
       "STORE", [&store](const std::string& path) { store = path; },
-      "LMDB store, folder of images, tar shards, HDF5, slide, CSV, lines of JSON, or a URL of tar shards,\n"
-      "'https://host/x-{000..146}.tar'");
+      "LMDB store, folder of images, tar shards or a list of them (X.txt), HDF5, slide, CSV, lines of JSON, or a\n"
+      "URL of tar shards or of a list, 'https://host/x-{000..146}.tar'");
 }
 
 }  // namespace penstock::cli

@@ -19,6 +19,8 @@ class InputPath {
   const std::string& shown() const noexcept { return shown_; }
   /// Whether it is a URL, of any scheme.
   bool is_url() const noexcept { return is_url_; }
+  /// Whether it is named like a list of tar shards, which may be on servers.
+  bool is_list() const noexcept { return path_.ends_with(".txt"); }
   bool empty() const noexcept { return path_.empty(); }
 
  private:

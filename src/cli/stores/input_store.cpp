@@ -96,7 +96,7 @@ void require_fitting(const InputPath& path, std::string_view kind, const InputSt
 // Checks what is known before the store is opened, which may take long.
 const InputPath& fitting(const InputPath& path, const InputStoreOptions& options) {
   if (path.is_url()) require_fitting(path, "webdataset", options);
-  if (options.remote != nullptr && !options.remote->first_given().empty() && !path.is_url())
+  if (options.remote != nullptr && !options.remote->first_given().empty() && !path.is_url() && !path.is_list())
     throw UsageError(fmt::format("{} is for stores on servers, and {} is on this machine; leave it out",
                                  options.remote->first_given(), printable(path.shown())));
   return path;

@@ -57,7 +57,7 @@ LmdbSource open_lmdb(const Lmdb& options) {
     if (const std::string name = fs::path(options.path).filename().string();
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
       throw Error(Errc::corrupt,
-                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
+                  "the file is none of the stores that are known: LMDB, tar shards (*.tar, or a list *.txt), HDF5 (*.h5, *.hdf5), "
                   "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab), lines of JSON (*.jsonl, "
                   "*.ndjson) or COCO's annotations (*.json), "
                   "or its first bytes are damaged")
@@ -258,6 +258,7 @@ OpenedStore open_input_store(const InputPath& place, const InputStoreOptions& op
   // Opening a pipe would wait for a process that writes into it.
   if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status))
     throw Error(Errc::invalid_argument, "it is neither a file nor a folder; name a store").with_file(path);
+  if (place.is_list() && fs::is_regular_file(status)) return open_shards(path, options, client_of(options.remote));
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   if (names_json_lines(path) && !fs::is_directory(status)) return open_json_lines(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
