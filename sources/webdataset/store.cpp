@@ -54,11 +54,16 @@ Store::Store(WebDataset its_options) : options(std::move(its_options)) {
   std::optional<Manifest> manifest;
   if (names_manifest(options.path)) manifest = read_manifest(options);
   on_servers = is_url || (manifest && manifest->on_servers);
-  if (on_servers) {
-    open_remote(manifest);
-    index_remote();
-  } else {
-    open_local(std::move(manifest));
+  try {
+    if (on_servers) {
+      open_remote(manifest);
+      index_remote();
+    } else {
+      open_local(manifest);
+    }
+  } catch (Error& error) {
+    if (manifest) manifest->add_line(error);
+    throw;
   }
   add_up();
   take_schema();
@@ -80,18 +85,13 @@ void Store::open_remote(const std::optional<Manifest>& manifest) {
         throw Error(Errc::invalid_argument, "the pattern gives a shard twice, \"" + url_without_secrets(url) + "\"")
             .with_source(source_name);
   }
-  try {
-    ranges = open_urls(options, urls_, opening_notes);
-  } catch (Error& error) {
-    if (manifest) manifest->add_line(error);
-    throw;
-  }
+  ranges = open_urls(options, urls_, opening_notes);
   if (names_url(options.path)) options.path = url_without_secrets(options.path);
 }
 
-void Store::open_local(std::optional<Manifest> manifest) {
+void Store::open_local(const std::optional<Manifest>& manifest) {
   if (manifest) {
-    shards = std::move(manifest->shards);
+    shards = manifest->shards;
   } else {
     SkippedEntries others;
     shards = list_shards(options.path, others);

@@ -68,7 +68,7 @@ class Store {
 
  private:
   void open_remote(const std::optional<Manifest>& manifest);
-  void open_local(std::optional<Manifest> manifest);
+  void open_local(const std::optional<Manifest>& manifest);
   void open_in_ranges();
   void index_remote();
   void plan(const std::function<std::vector<WebDatasetField>(std::size_t shard)>& infer);

@@ -131,7 +131,7 @@ TEST_CASE("a list of shards is read from a server and from this machine, and nam
 
   const ToolResult wrong = tool({"inspect", shards.folder / "wrong.txt"});
   CHECK(wrong.status != 0);
-  CHECK(wrong.err.find("wrong.txt") != std::string::npos);
+  CHECK(wrong.err.find("(line 1 of " + shards.folder.path().string() + "/wrong.txt") != std::string::npos);
   const ToolResult cold = tool({"bench", shards.folder / "far.txt", "--cold", "--stages", "decode_image | batch 4"});
   CHECK(cold.status != 0);
   CHECK_FALSE(has_secret(cold));
