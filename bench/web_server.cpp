@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* needed = "(Debian: nginx-light and libnginx-mod-http-lua)";
-constexpr double first_byte_s = 0.03;
-constexpr unsigned bytes_per_s = 85'000'000;
 
 fs::path find_program() {
   for (const char* folder : {"/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"})
@@ -85,7 +83,8 @@ std::string user_line() {
   return fmt::format("user {};\n", user != nullptr ? user->pw_name : "root");
 }
 
-void write_settings(const fs::path& file, const fs::path& files, const fs::path& own, unsigned port) {
+void write_settings(const fs::path& file, const fs::path& files, const fs::path& own, unsigned port,
+                    ServerSpeed speed) {
   std::string text = user_line();
   for (const char* const module : modules) text += fmt::format("load_module {};\n", module);
   text += fmt::format(
@@ -109,10 +108,11 @@ void write_settings(const fs::path& file, const fs::path& files, const fs::path&
       "    location / {{\n"
       "      access_by_lua_block {{ ngx.sleep({}) }}\n"
       "      limit_rate {};\n"
+      "      sendfile_max_chunk {};\n"
       "    }}\n"
       "  }}\n"
       "}}\n",
-      port, files.string(), first_byte_s, bytes_per_s);
+      port, files.string(), speed.first_byte_s, speed.bytes_per_s, speed.bytes_at_once);
   std::ofstream(file) << text;
 }
 
@@ -153,14 +153,14 @@ std::string why_no_web_server() {
   return "";
 }
 
-WebServer::WebServer(const fs::path& files, const fs::path& own) {
+WebServer::WebServer(const fs::path& files, const fs::path& own, ServerSpeed speed) {
   fs::create_directories(own);
   const fs::path settings = own / "nginx.conf", log = own / "error.log";
   constexpr int tries = 3;  // another process may take the port before the server does
   for (int i = 0; i < tries; ++i) {
     fs::remove(log);
     port_ = free_port();
-    write_settings(settings, files, own, port_);
+    write_settings(settings, files, own, port_, speed);
     pid_ = start(find_program(), settings, log);
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (::waitpid(pid_, nullptr, WNOHANG) == 0) {

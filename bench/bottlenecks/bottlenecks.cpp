@@ -229,8 +229,13 @@ ps::Report memory() {
   return run(p, {.options = {.threads = 2, .max_memory_bytes = 56u << 20, .depth = 2}});
 }
 
+ps::Report slow_network(unsigned connections) {
+  const SlowServer server;
+  return run(server.records(connections) | ps::batch(16), {});
+}
+
 std::vector<Case> cases() {
-  return {
+  std::vector<Case> all = {
       {"healthy", Bound::cpu, "planted_stage",
        [] { return run(ps::from(Source{many}) | computing(500) | ps::batch(16), {}); }},
       {"slow source", Bound::cpu, "read",
@@ -297,6 +302,11 @@ std::vector<Case> cases() {
       {"blocks decoded anew", Bound::cpu, "max_block_bytes", [] { return decode_blocks(16); }},
       {"a cold disk", Bound::storage, "storage", cold_disk, reading_is_to_blame, true},
   };
+  if (const std::string why = penstock::bench::why_no_web_server(); why.empty())
+    all.push_back({"a slow network", Bound::network, "With 4, at most", [] { return slow_network(2); }});
+  else
+    std::printf("a slow network is not planted: %s\n", why.c_str());
+  return all;
 }
 
 // Returns whether the speed with one more thread is within a fifth of what the report predicted.
@@ -318,6 +328,17 @@ bool memory_gain() {
   const bool right = std::abs(said / twice.samples_per_s - 1) <= 0.2 && twice.samples_per_s > 1.2 * once.samples_per_s;
   std::printf("%-30s  %s  %.0f samples/s; said %.0f, then %.0f\n", "gain of memory for blocks",
               right ? "right" : "WRONG", once.samples_per_s, said, twice.samples_per_s);
+  return right;
+}
+
+// Returns whether what twice the connections bring is within a fifth of what the report predicted.
+bool connections_gain() {
+  if (!penstock::bench::why_no_web_server().empty()) return true;
+  const ps::Report two = slow_network(2), four = slow_network(4);
+  const double said = 2 * two.fetched->bytes_per_s;
+  const bool right = std::abs(said / four.fetched->bytes_per_s - 1) <= 0.2;
+  std::printf("%-30s  %s  said %.1f MB/s, then %.1f\n", "gain of connections", right ? "right" : "WRONG", said * 1e-6,
+              four.fetched->bytes_per_s * 1e-6);
   return right;
 }
 
@@ -383,6 +404,8 @@ int main_of(int argc, char** argv) {
     for (int i = 0; i < runs; ++i, ++all) right += thread_gain();
   if (wanted("gain of memory for blocks"))
     for (int i = 0; i < runs; ++i, ++all) right += memory_gain();
+  if (wanted("gain of connections"))
+    for (int i = 0; i < runs; ++i, ++all) right += connections_gain();
   std::printf("%d of %d right\n", right, all);
   return right == all && all != 0 ? 0 : 1;
 }

@@ -11,12 +11,16 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
 #include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/sources/remote.hpp>
+#include <penstock/sources/webdataset.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
 #include <penstock/write.hpp>
 
 namespace bottlenecks {
@@ -95,6 +99,40 @@ KeptDataset::~KeptDataset() {
   std::error_code failed;
   std::filesystem::remove(path_, failed);
   std::filesystem::remove(path_ + "-made-by.json", failed);
+}
+
+namespace {
+constexpr const char* shards_pattern = "shard-{000000..000003}.tar";
+}
+
+SlowServer::SlowServer()
+    : folder_(std::filesystem::temp_directory_path() / ("penstock_served_" + std::to_string(::getpid()))) {
+  constexpr std::uint64_t records = 2000, shards = 4;
+  constexpr std::int64_t each_bytes = 20'000;
+  constexpr unsigned bytes_per_s = 4'000'000;
+  std::filesystem::create_directories(folder_ / "files");
+  static_cast<void>(
+      ps::write(ps::from(RandomBytes{records, each_bytes}),
+                ps::WebDatasetSink(
+                    {.path = (folder_ / "files" / "shard").string(), .max_samples = records / shards, .index = true})));
+  server_.emplace(
+      folder_ / "files", folder_ / "server",
+      penstock::bench::ServerSpeed{.first_byte_s = 0.01, .bytes_per_s = bytes_per_s, .bytes_at_once = 1 << 14});
+}
+
+SlowServer::~SlowServer() {
+  server_.reset();
+  std::error_code failed;
+  std::filesystem::remove_all(folder_, failed);
+}
+
+ps::Pipeline SlowServer::records(unsigned connections) const {
+  ps::Remote options;
+  options.connections = connections;
+  options.range_bytes = std::size_t{256} << 10;
+  options.cache_bytes = 0;
+  return ps::from(ps::WebDataset{.path = server_->url() + shards_pattern,
+                                 .client = std::make_shared<const ps::RemoteClient>(options)});
 }
 
 Neighbours::Neighbours(unsigned cores) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,8 @@
 #include <penstock/extend/order.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/penstock.hpp>
+
+#include "web_server.hpp"
 
 namespace bottlenecks {
 
@@ -118,6 +122,22 @@ class KeptDataset {
 
  private:
   std::string path_;
+};
+
+/// Tar shards of records {x: u8[20,000]} on a server that sends 4 MB/s over each connection. The destructor stops the
+/// server and removes the shards.
+class SlowServer {
+ public:
+  SlowServer();
+  SlowServer(const SlowServer&) = delete;
+  SlowServer& operator=(const SlowServer&) = delete;
+  ~SlowServer();
+  /// Returns a pipeline of the records, which come over this many connections.
+  ps::Pipeline records(unsigned connections) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::optional<penstock::bench::WebServer> server_;
 };
 
 /// An order that keeps the records' order, and takes `cost_us` of CPU time per record.
