@@ -381,9 +381,7 @@ std::string default_cache_folder() {
        {std::pair("XDG_CACHE_HOME", "/penstock"), std::pair("HOME", "/.cache/penstock")})
     if (const char* const folder = std::getenv(variable); folder != nullptr && folder[0] == '/')
       return std::string(folder) + below;
-  throw Error(
-      Errc::invalid_argument,
-      "there is no folder for the cache, as neither XDG_CACHE_HOME nor HOME is set")
+  throw Error(Errc::invalid_argument, "there is no folder for the cache, as neither XDG_CACHE_HOME nor HOME is set")
       .with_source(std::string(source_name));
 }
 

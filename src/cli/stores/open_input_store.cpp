@@ -57,7 +57,8 @@ LmdbSource open_lmdb(const Lmdb& options) {
     if (const std::string name = fs::path(options.path).filename().string();
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
       throw Error(Errc::corrupt,
-                  "the file is none of the stores that are known: LMDB, tar shards (*.tar, or a list *.txt), HDF5 (*.h5, *.hdf5), "
+                  "the file is none of the stores that are known: LMDB, tar shards (*.tar, or a list *.txt), HDF5 "
+                  "(*.h5, *.hdf5), "
                   "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab), lines of JSON (*.jsonl, "
                   "*.ndjson) or COCO's annotations (*.json), "
                   "or its first bytes are damaged")
