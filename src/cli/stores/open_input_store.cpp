@@ -58,10 +58,8 @@ LmdbSource open_lmdb(const Lmdb& options) {
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
       throw Error(Errc::corrupt,
                   "the file is none of the stores that are known: LMDB, tar shards (*.tar, or a list *.txt), HDF5 "
-                  "(*.h5, *.hdf5), "
-                  "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab), lines of JSON (*.jsonl, "
-                  "*.ndjson) or COCO's annotations (*.json), "
-                  "or its first bytes are damaged")
+                  "(*.h5, *.hdf5), slides (*.svs, *.tif, *.ndpi, *.mrxs, ...), tables (*.csv, *.tsv, *.tab), lines of "
+                  "JSON (*.jsonl, *.ndjson) or COCO's annotations (*.json), or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     const bool cache = error.cause().starts_with("the store is a cache");
