@@ -69,6 +69,12 @@ void ShardRanges::will_not_load(std::span<const std::uint64_t> blocks) const noe
   }
 }
 
+MemoryAhead ShardRanges::take_memory(std::size_t most) const {
+  std::uint64_t bytes = 0;
+  for (const auto& file : files_) bytes += file->size();
+  return files_.empty() ? MemoryAhead() : files_.front()->take_memory(std::min<std::uint64_t>(most, bytes));
+}
+
 std::vector<ByteRange> ranges_of(const ByteSource& file) {
   const std::uint64_t bytes = file.size(), step = file.range_bytes() == 0 ? bytes : file.range_bytes();
   std::vector<ByteRange> ranges;

@@ -45,10 +45,8 @@ class ShardRanges {
   BlocksAhead blocks_ahead() const noexcept;
   void will_load(std::span<const std::uint64_t> blocks) const noexcept;
   void will_not_load(std::span<const std::uint64_t> blocks) const noexcept;
-  /// Offers memory to the client, which all shards share.
-  MemoryAhead take_memory(std::size_t most) const {
-    return files_.empty() ? MemoryAhead() : files_.front()->take_memory(most);
-  }
+  /// Offers memory to the client, which all shards share. Not more than the shards have bytes.
+  MemoryAhead take_memory(std::size_t most) const;
   /// Counts of the client.
   FetchCounts fetched() const { return files_.empty() ? FetchCounts() : files_.front()->fetched(); }
   /// Number of the shard's first block.

@@ -97,13 +97,13 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   const double in_all = static_cast<double>(begun.uses) / records / in_order;
   const bool comes_back = begun.bytes > limit && per_block < in_all / 1.5;
   if (work <= 1.5 * static_cast<double>(begun.blocks) && !comes_back)
-    return text + "this order decodes each about once an epoch";
-  text += "this order decodes " + short_number(decodes / records) + " a record, ";
+    return text + "this order loads each about once an epoch";
+  text += "this order loads " + short_number(decodes / records) + " a record, ";
   if (begun.parts != 0) text += "and parts of " + short_number(parts / records) + ", ";
   text += "in order it is " + short_number(in_order) + ": " + (begun.parts != 0 ? "about " : "") +
           short_number(work / records / in_order) + " times the work. ";
   return text +
-         "shuffle({.blocks = true}), of few blocks at a time, or a `max_block_bytes` of all decodes each about once";
+         "shuffle({.blocks = true}), of few blocks at a time, or a `max_block_bytes` of all loads each about once";
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::string describe_blocks(const PipelineData& data) {
     text += mebibytes(bytes) + " decoded";
     const std::size_t limit = default_block_bytes - take_memory_ahead(*model, default_block_bytes).bytes;
     if (bytes <= static_cast<double>(limit))
-      return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
+      return text + ": all stay in a loader's `max_block_bytes`, each is loaded once";
     return text +
            describe_decodes(data, *model, limit, static_cast<double>(blocks) / static_cast<double>(data.source_size));
   } catch (...) {  // a source or an order that fails here fails again when it is used, and reports the error then

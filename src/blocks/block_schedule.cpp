@@ -341,7 +341,7 @@ void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
 BlockSchedule::Counts BlockSchedule::counts() const {
   const std::lock_guard lock(mutex_);
   Counts counts = counts_;
-  counts.peak_bytes += taken_.bytes;
+  counts.taken_bytes = taken_.bytes;
   counts.again = repeats_.again();
   return counts;
 }

@@ -89,6 +89,7 @@ class BlockSchedule {
     std::uint64_t again = 0;  ///< about how many loads were of blocks that were already loaded in the same pass
     std::uint64_t saved_by_double = 0;  ///< about how many loads would not have been needed with twice the memory
     std::size_t peak_bytes = 0;
+    std::size_t taken_bytes = 0;  ///< memory for blocks that the source has taken
   };
   Counts counts() const;
 

@@ -31,9 +31,10 @@ RunTotals since(RunTotals now, const RunTotals& before) {
     subtract_counts<StepCounts>(now.steps[i], before.steps[i]);
   for (std::size_t i = 0; i < std::min(now.batch_stages.size(), before.batch_stages.size()); ++i)
     subtract_counts(now.batch_stages[i], before.batch_stages[i]);
-  const std::size_t peak_bytes = now.blocks.peak_bytes;
+  const std::size_t peak_bytes = now.blocks.peak_bytes, taken_bytes = now.blocks.taken_bytes;
   subtract_counts(now.blocks, before.blocks);
   now.blocks.peak_bytes = peak_bytes;
+  now.blocks.taken_bytes = taken_bytes;
   now.sample_times.run = now.sample_times.last;
   now.load_times.run = now.load_times.last;
   return now;
@@ -48,6 +49,7 @@ RunTotals together(RunTotals first, const RunTotals& second) {
     add_counts(all.batch_stages[i], first.batch_stages[i]);
   add_counts(all.blocks, first.blocks);
   all.blocks.peak_bytes = std::max(first.blocks.peak_bytes, second.blocks.peak_bytes);
+  all.blocks.taken_bytes = second.blocks.taken_bytes;
   for (const auto times : {&RunTotals::sample_times, &RunTotals::load_times}) {
     add_times((all.*times).run, (first.*times).run);
     add_times((all.*times).last, (first.*times).last);

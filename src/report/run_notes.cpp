@@ -64,18 +64,18 @@ bool shuffles_blocks(const OrderModel& order) { return dynamic_cast<const OrderO
 std::string saving(const BlockSchedule::Counts& blocks, double cpu_share) {
   const auto percent = [](double share) { return std::to_string(std::lround(100 * share)) + " %"; };
   const double share = static_cast<double>(blocks.saved_by_double) / static_cast<double>(blocks.loads);
-  if (share < 0.05) return "`max_block_bytes` keeps more of them, but twice as much of it saves hardly any decode";
-  return "twice the `max_block_bytes` would save about " + percent(share) + " of the decodes" +
+  if (share < 0.05) return "`max_block_bytes` keeps more of them, but twice as much of it saves hardly any load";
+  return "twice the `max_block_bytes` would save about " + percent(share) + " of the loads" +
          (cpu_share * share >= 0.01 ? ", and with them " + percent(cpu_share * share) + " of the stages' CPU time"
                                     : "");
 }
 
 // Describes how often blocks were decoded, and how to decode them less often.
 std::string block_note(const BlockSchedule::Counts& blocks, const PipelineData& data, double cpu_share) {
-  const std::string decoded =
-      std::to_string(blocks.loads) + " blocks were decoded for " + std::to_string(blocks.uses) + " uses";
-  if (blocks.again == 0) return decoded + ", none of them twice in an epoch";
-  std::string text = decoded + ", about " + std::to_string(blocks.again) +
+  const std::string loaded =
+      std::to_string(blocks.loads) + " blocks were loaded for " + std::to_string(blocks.uses) + " uses";
+  if (blocks.again == 0) return loaded + ", none of them twice in an epoch";
+  std::string text = loaded + ", about " + std::to_string(blocks.again) +
                      " of them not for the first time in their epoch; " + saving(blocks, cpu_share);
   bool by_blocks = false, shuffled = false;
   for (const BoundOrder& order : data.orders) {

@@ -383,7 +383,7 @@ std::string block_words(const Report& r, double share_of_loads) {
   const double gain = saved * share_of_loads;
   if (gain < 0.1) return "";
   return " Twice the `max_block_bytes` would save about " + percent(saved) +
-         " of the decodes of blocks, and give about " + number(r.samples_per_s / (1 - gain), 0) + " samples/s.";
+         " of the loads of blocks, and give about " + number(r.samples_per_s / (1 - gain), 0) + " samples/s.";
 }
 
 Judgement by_cpu(const Report& r, const Rates& rates, double share_of_loads) {

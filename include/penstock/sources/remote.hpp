@@ -36,7 +36,8 @@ struct Remote {
   /// "$HOME/.cache/penstock". If this default can't be used, nothing is kept; `plan()` and `RemoteCounts::no_cache` say
   /// why.
   std::string cache = {};
-  /// The most bytes that the files of the cache have together. 0: nothing is kept, and each epoch fetches all ranges.
+  /// The most bytes that the files of the cache have together. 0: nothing is kept, and each epoch fetches the ranges
+  /// that its loader has no longer in memory.
   std::uint64_t cache_bytes = std::uint64_t{32} << 30;
   // When a transfer fails.
   /// How often a range is requested again after a failure that may pass: a broken or stalled connection, or an answer

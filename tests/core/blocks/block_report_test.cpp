@@ -39,7 +39,7 @@ TEST_CASE("the report counts blocks that were decoded again in an epoch, and adv
     loader.end_epoch();
     Said said;
     for (const std::string& note : loader.report().notes)
-      if (note.find(" blocks were decoded for ") != std::string::npos) said.note = note;
+      if (note.find(" blocks were loaded for ") != std::string::npos) said.note = note;
     // The next epoch is being prepared.
     const std::lock_guard lock(source.shared->mutex);
     for (const auto& [block, times] : source.shared->loads) said.decodes += times;

@@ -445,7 +445,7 @@ TEST_CASE("plan counts decodes, and parts, as a loader makes them") {
       const double parts = static_cast<double>(source.counts->parts) / records;
       CHECK(loads > 0);
       CHECK((parts > 0) == spare);
-      CHECK(number_after(plan, "this order decodes ") == Approx(loads).epsilon(0.06));
+      CHECK(number_after(plan, "this order loads ") == Approx(loads).epsilon(0.06));
       if (spare) CHECK(number_after(plan, "and parts of ") == Approx(parts).epsilon(0.06));
     }
   }
@@ -489,8 +489,8 @@ TEST_CASE("plan says what an order of blocks costs") {
   };
   const ps::Pipeline source = ps::from(Large{});
   const auto says = [](const ps::Pipeline& p, const char* text) { return p.plan().find(text) != std::string::npos; };
-  CHECK(says(source | ps::batch(8), "decodes each about once an epoch"));
-  CHECK(says(source | ps::shuffle({.blocks = true}), "decodes each about once an epoch"));
+  CHECK(says(source | ps::batch(8), "loads each about once an epoch"));
+  CHECK(says(source | ps::shuffle({.blocks = true}), "loads each about once an epoch"));
   // 512 of the blocks stay: of those that are needed again first.
   CHECK(says(source | ps::shuffle(), " times the work. shuffle({.blocks = true}), of few blocks at a time"));
   // More of a window than stays.
@@ -498,7 +498,7 @@ TEST_CASE("plan says what an order of blocks costs") {
              "times the work. shuffle({.blocks = true}), of few blocks at a time"));
   CHECK((source | ps::take(0)).plan().find("blocks  2000") != std::string::npos);
   const Chunks few{.count = 100};
-  CHECK(ps::from(few).plan().find("each is decoded once") != std::string::npos);
+  CHECK(ps::from(few).plan().find("each is loaded once") != std::string::npos);
   // However many there are.
   struct Endless {
     std::uint64_t size() const { return std::uint64_t{1} << 40; }
@@ -509,7 +509,7 @@ TEST_CASE("plan says what an order of blocks costs") {
     void load(std::uint64_t, std::span<std::byte>) const {}
     void read(std::uint64_t, std::span<const std::span<const std::byte>>, ps::SampleBuilder&) const {}
   };
-  CHECK(says(ps::from(Endless{}) | ps::batch(8), "decodes each about once an epoch"));
+  CHECK(says(ps::from(Endless{}) | ps::batch(8), "loads each about once an epoch"));
   const ps::Pipeline shuffled = ps::from(Endless{}) | ps::shuffle() | ps::batch(8);
   INFO(shuffled.plan());
   CHECK(says(shuffled, "decodes 1 a record, in order it is 0.25: 4 times"));

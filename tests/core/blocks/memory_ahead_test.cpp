@@ -47,10 +47,12 @@ Taker taker(std::size_t wanted, std::size_t step = 1) {
   return source;
 }
 
+// Of the loader and the source.
 std::uint64_t bytes_for_blocks(const ps::Loader& loader) {
+  std::uint64_t bytes = 0;
   for (const ps::MemoryPurpose& purpose : loader.report().memory)
-    if (purpose.name == "blocks that records share") return purpose.bytes();
-  return 0;
+    if (purpose.name.starts_with("blocks that ")) bytes += purpose.bytes();
+  return bytes;
 }
 
 }  // namespace
