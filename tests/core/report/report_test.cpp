@@ -807,9 +807,8 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   set_verdict(r, false, 0.8);
   CHECK(r.bound == ps::Bound::cpu);
   // 40 % of 80 %.
-  CHECK(
-      r.verdict.find("Twice the `max_block_bytes` would save about 40 % of the loads of blocks, and give about 1397 "
-                     "samples/s.") != std::string::npos);
+  CHECK(r.verdict.find("Twice the `max_block_bytes` would save about 40 % of the loads of blocks, and give about 1397 "
+                       "samples/s.") != std::string::npos);
   const auto j = Json::parse(r.json());
   CHECK(j["block_decodes"] == 1000);
   CHECK(j["block_decodes_saved"] == 400);
