@@ -30,6 +30,7 @@ enum class Errc : std::uint8_t {
   closed,            ///< the loader, or the object it reads from, was closed or stopped
   forked,            ///< the library was used in a child process made by fork()
   device,            ///< a call of a device failed, or the device itself failed
+  network,           ///< a server was not reached, or did not send what it has, also after repetitions
 };
 
 /// Returns the code's name as written above, for logs and JSON. Any thread.

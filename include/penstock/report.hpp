@@ -139,6 +139,7 @@ struct FetchReport {
   std::uint64_t reads = 0;            ///< all reads, also from a cache
   std::uint64_t waited_reads = 0;     ///< reads that had to wait for bytes
   double waited_s = 0;                ///< seconds that reads waited, of all threads together
+  std::uint64_t retries = 0;          ///< requests that were repeated after a failure
   std::uint64_t connections = 0;      ///< the most connections that may be in use at a time
   double busy_connections = 0;        ///< how many were in use on average
   double full_share = 0;              ///< share of `seconds` in which all were in use: the largest share of any client
@@ -267,6 +268,8 @@ struct PENSTOCK_API Report {
   /// Number of block decodes that twice the present `max_block_bytes` would have avoided. This is an estimate, unless
   /// all blocks have the same size and every record needs all of its blocks.
   std::uint64_t block_decodes_saved = 0;
+  /// About how many block decodes were of a block that had been decoded in the same epoch already.
+  std::uint64_t block_decodes_again = 0;
 
   /// What sources fetched over networks; none if no source fetches.
   std::optional<FetchReport> fetched;

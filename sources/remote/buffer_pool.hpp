@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <penstock/extend/memory_ahead.hpp>
+#include <penstock/extend/process_id.hpp>
 #include <penstock/memory.hpp>
 
 namespace penstock::remote {
@@ -80,18 +81,21 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     void operator()(std::byte* data) const noexcept { pool->give_back(data, bytes); }
   };
   struct More {
-    More(std::shared_ptr<BufferPool> its_pool, std::size_t its_bytes) : pool(std::move(its_pool)), bytes(its_bytes) {
+    More(std::shared_ptr<BufferPool> its_pool, std::size_t its_bytes)
+        : pool(std::move(its_pool)), bytes(its_bytes), process(process_id()) {
       const std::lock_guard lock(pool->mutex_);
       pool->most_bytes_ += bytes;
     }
     More(const More&) = delete;
     More& operator=(const More&) = delete;
     ~More() {
+      if (process_id() != process) return;  // another thread of the parent may have held the mutex
       const std::lock_guard lock(pool->mutex_);
       pool->most_bytes_ -= bytes;
     }
     const std::shared_ptr<BufferPool> pool;
     const std::size_t bytes;
+    const int process;
   };
   static constexpr std::size_t alignment = 64;
   static std::byte* allocate(std::size_t bytes) {

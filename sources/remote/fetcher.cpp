@@ -371,6 +371,7 @@ void Fetcher::drop(const JobPointer& job) noexcept {
 }
 
 MemoryAhead Fetcher::take_memory(std::size_t most) const {
+  if (process_id() != process_) return {};
   const std::size_t each = settings_.options.range_bytes;
   return BufferPool::raise(buffers_, std::min<std::size_t>(most / each, settings_.options.connections) * each);
 }
@@ -392,6 +393,7 @@ FetchCounts Fetcher::fetched() const {
           .waited_s = so_far.waited_s,
           .busy_s = so_far.busy_s,
           .full_s = so_far.full_s,
+          .retries = so_far.retries,
           .connections = settings_.options.connections,
           .counter = this};
 }

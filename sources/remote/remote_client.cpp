@@ -95,6 +95,11 @@ std::shared_ptr<const ByteSource> RemoteClient::open(const std::string& url) con
   return open(std::span(&url, 1)).front();
 }
 
+bool RemoteClient::sends_secrets() const noexcept {
+  const Remote& options = impl_->fetcher->options();
+  return options.token != nullptr || !options.headers.empty();
+}
+
 RemoteCounts RemoteClient::counts() const { return impl_->fetcher->counts(); }
 
 std::string shown_url(const std::string& url) { return remote::shown_url(url); }

@@ -127,7 +127,7 @@ std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count,
   const std::size_t bytes = size * count;
   try {
     if (self.request_.answer.take({data, bytes})) return bytes;
-    self.refuse(Errc::io,
+    self.refuse(Errc::network,
                 "the header of the server's answer is larger than " + std::to_string(Answer::most_bytes) + " bytes");
   } catch (...) {  // no memory
   }
@@ -161,7 +161,7 @@ bool Transfer::take_body(std::string_view data) {
     return request_.skipped <= most_skipped;
   }
   if (data.size() > request_.body_end - got_) {
-    refuse(Errc::io, "the server sends more bytes than it says, or than were asked for");
+    refuse(Errc::network, "the server sends more bytes than it says, or than were asked for");
     return false;
   }
   std::memcpy(to_ + got_, data.data(), data.size());
@@ -192,14 +192,14 @@ bool Transfer::accepts(long status) {
 bool Transfer::is_same_version() {
   const bool same = !file_->etag.empty() ? request_.answer.etag == file_->etag
                                          : request_.answer.last_modified == file_->last_modified;
-  if (!same) refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
+  if (!same) refuse(Errc::network, "the file has changed on the server since it was opened; open it again");
   return same;
 }
 
 bool Transfer::accepts_range() {
   const std::optional<ContentRange>& range = request_.answer.range;
   if (!range || !range->first) {
-    refuse(Errc::io, "the server's answer does not say which bytes it has (Content-Range)");
+    refuse(Errc::network, "the server's answer does not say which bytes it has (Content-Range)");
     return false;
   }
   if (asks_) {
@@ -211,13 +211,13 @@ bool Transfer::accepts_range() {
     return true;
   }
   if (*range->first != range_.offset + got_ || *range->last >= range_.offset + range_.bytes) {
-    refuse(Errc::io, "the server sends bytes " + std::to_string(*range->first) + " to " + std::to_string(*range->last) +
-                         ", and " + std::to_string(range_.offset + got_) + " to " +
-                         std::to_string(range_.offset + range_.bytes - 1) + " were asked for");
+    refuse(Errc::network, "the server sends bytes " + std::to_string(*range->first) + " to " +
+                              std::to_string(*range->last) + ", and " + std::to_string(range_.offset + got_) + " to " +
+                              std::to_string(range_.offset + range_.bytes - 1) + " were asked for");
     return false;
   }
   if (range->size && *range->size != file_->size) {
-    refuse(Errc::io, "the file has changed on the server since it was opened; open it again");
+    refuse(Errc::network, "the file has changed on the server since it was opened; open it again");
     return false;
   }
   request_.body_end = *range->last - range_.offset + 1;
@@ -250,10 +250,10 @@ Transfer::Next Transfer::end(CURLcode result) {
   const std::string reason = printable(request_.message[0] != '\0' ? request_.message : curl_easy_strerror(result));
   if (may_pass(result)) return again(reason);
   if (result == CURLE_WRITE_ERROR) return fail(Errc::out_of_memory, "no memory for the server's answer");
-  return fail(Errc::io, result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE
-                            ? "the server's certificate is not trusted: " + reason +
-                                  "; `certificates` or SSL_CERT_FILE names the ones that are"
-                            : reason);
+  return fail(Errc::network, result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE
+                                 ? "the server's certificate is not trusted: " + reason +
+                                       "; `certificates` or SSL_CERT_FILE names the ones that are"
+                                 : reason);
 }
 
 Transfer::Next Transfer::end_by_status(long status) {
@@ -281,7 +281,7 @@ Transfer::Next Transfer::end_by_status(long status) {
       return redirect();
     case 401:
     case 403:
-      return fail(Errc::io,
+      return fail(Errc::network,
                   "the server refuses access (status " + std::to_string(status) + "); see `token` and `headers`");
     case 404:
     case 410:
@@ -289,30 +289,31 @@ Transfer::Next Transfer::end_by_status(long status) {
     case 412:
     case 416:
       if (asks_)
-        return fail(Errc::io, "the server does not say how large the file is (status " + std::to_string(status) + ")");
-      return fail(Errc::io, "the file has changed on the server since it was opened (status " + std::to_string(status) +
-                                "); open it again");
+        return fail(Errc::network,
+                    "the server does not say how large the file is (status " + std::to_string(status) + ")");
+      return fail(Errc::network, "the file has changed on the server since it was opened (status " +
+                                     std::to_string(status) + "); open it again");
     default:
       break;
   }
   const std::string reason = "status " + std::to_string(status);
   return may_pass(status) ? again(reason, request_.answer.retry_after)
-                          : fail(Errc::io, "the server answers with " + reason);
+                          : fail(Errc::network, "the server answers with " + reason);
 }
 
 Transfer::Next Transfer::redirect() {
   char* url = nullptr;
   curl_easy_getinfo(request_.handle, CURLINFO_REDIRECT_URL, &url);
-  if (url == nullptr) return fail(Errc::io, "the server leads elsewhere, and does not say where (Location)");
+  if (url == nullptr) return fail(Errc::network, "the server leads elsewhere, and does not say where (Location)");
   if (++redirections_ > most_redirections)
-    return fail(Errc::io, "the server leads elsewhere more than " + std::to_string(most_redirections) + " times");
+    return fail(Errc::network, "the server leads elsewhere more than " + std::to_string(most_redirections) + " times");
   try {
     WebAddress next(url);
     if (at_.encrypted() && !next.encrypted())
-      return fail(Errc::io, "the server leads from HTTPS to HTTP (" + next.shown() + "), which is not followed");
+      return fail(Errc::network, "the server leads from HTTPS to HTTP (" + next.shown() + "), which is not followed");
     at_ = std::move(next);
   } catch (const Error& error) {
-    return fail(Errc::io, "the server redirects to a URL that is not one of HTTP (" + error.file() + ")");
+    return fail(Errc::network, "the server redirects to a URL that is not one of HTTP (" + error.file() + ")");
   }
   return Next::request;
 }
@@ -320,13 +321,13 @@ Transfer::Next Transfer::redirect() {
 // Repeats the request after a pause, or gives up. `wanted`: the pause that the server asks for.
 Transfer::Next Transfer::again(std::string reason, std::optional<std::chrono::seconds> wanted) {
   const Remote& options = settings_.options;
-  if (++fruitless_ > options.retries) return fail(Errc::io, reason + tries());
+  if (++fruitless_ > options.retries) return fail(Errc::network, reason + tries());
   Clock::duration pause = options.first_pause;
   for (unsigned i = 1; i < fruitless_ && pause < options.longest_pause; ++i) pause *= 2;
   pause = varied(std::min<Clock::duration>(pause, options.longest_pause), range_.offset + requests_);
   if (wanted) pause = std::max<Clock::duration>(pause, *wanted);
   not_before_ = Clock::now() + pause;
-  if (not_before_ >= progressed_ + options.give_up) return fail(Errc::io, reason + tries());
+  if (not_before_ >= progressed_ + options.give_up) return fail(Errc::network, reason + tries());
   ++repetitions_;
   redirections_ = 0;
   at_ = file_->address;
@@ -342,6 +343,8 @@ std::string Transfer::tries() const {
 
 Transfer::Next Transfer::fail(Errc code, const std::string& cause) {
   error_.emplace(code, cause);
+  // A file that was opened has its bytes, so whatever fails is not the fault of a sample, which a policy may leave out.
+  if (!asks_ && error_->sample_scoped()) error_.emplace(Errc::network, cause);
   error_->with_source("remote").with_file(file_->address.shown());
   if (!asks_) error_->with_offset(range_.offset + got_);
   return Next::ended;

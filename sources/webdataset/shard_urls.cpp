@@ -66,6 +66,21 @@ ShardRanges::Files find_index_files(const RemoteClient& client, const std::vecto
 
 }  // namespace
 
+// A list is a text of the server's, which must not decide who gets the caller's secrets.
+void require_same_server(WebDataset& options, const std::vector<std::string>& urls) {
+  if (!client_of(options).sends_secrets()) return;
+  const auto server_of = [](const std::string& url) {
+    const std::string shown = shown_url(canonical_url(url));
+    return shown.substr(0, shown.find('/', shown.find("://") + 3));
+  };
+  const std::string of_list = server_of(options.path);
+  for (const std::string& url : urls)
+    if (server_of(url) != of_list)
+      throw error_in(shown_url(url), Errc::invalid_argument,
+                     "the shard is on another server than the list that names it, and would get `token` and `headers`; "
+                     "copy the list to this machine if it may");
+}
+
 std::string url_without_secrets(const std::string& url) { return shown_url(url); }
 std::string url_to_compare(const std::string& url) { return canonical_url(url); }
 
@@ -86,7 +101,7 @@ std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<st
   if (options.use_index) index_files = find_index_files(client, urls);
   if (const std::string why = client.counts().no_cache; !why.empty())
     notes.push_back("nothing is kept on a disk, so each run fetches all shards: " + why +
-                    "; set `Remote::cache` to a folder, or `cache_bytes` to 0");
+                    "; set `cache` to a folder, or `cache_bytes` to 0");
   return std::make_unique<ShardRanges>(std::move(files), std::move(index_files));
 }
 #else
@@ -109,6 +124,7 @@ std::string url_without_secrets(const std::string& url) {
 }
 
 std::string url_to_compare(const std::string& url) { return url; }
+void require_same_server(WebDataset&, const std::vector<std::string>&) { refuse_urls(); }
 std::string read_url(WebDataset&, std::uint64_t) { refuse_urls(); }
 std::optional<std::string> find_url(const WebDataset&, const std::string&) { refuse_urls(); }
 std::unique_ptr<ShardRanges> open_urls(WebDataset&, const std::vector<std::string>&, std::vector<std::string>&) {

@@ -29,6 +29,9 @@ std::string read_url(WebDataset& options, std::uint64_t max_bytes);
 /// Reads a small whole file on a server. Returns nothing if it does not exist. @throws the same. REQUIRES:
 /// `options.client`.
 std::optional<std::string> find_url(const WebDataset& options, const std::string& url);
+/// Checks the shards that a list on a server names. @throws Error(invalid_argument) if one is on another server than
+/// the list, and the client would send it a token or headers.
+void require_same_server(WebDataset& options, const std::vector<std::string>& urls);
 /// Opens the shards at these URLs, and their index files. Sets `options.client`. Adds to `notes` why the client has no
 /// cache, if it wants one. @throws the same.
 std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<std::string>& urls,

@@ -85,6 +85,7 @@ void Store::open_remote(const std::optional<Manifest>& manifest) {
         throw Error(Errc::invalid_argument, "the pattern gives a shard twice, \"" + url_without_secrets(url) + "\"")
             .with_source(source_name);
   }
+  if (manifest && names_url(options.path)) require_same_server(options, urls_);
   ranges = open_urls(options, urls_, opening_notes);
   if (names_url(options.path)) options.path = url_without_secrets(options.path);
 }

@@ -39,6 +39,8 @@ std::string_view to_string(Errc code) noexcept {
       return "forked";
     case Errc::device:
       return "device";
+    case Errc::network:
+      return "network";
   }
   return "unknown";
 }

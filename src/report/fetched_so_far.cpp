@@ -16,6 +16,7 @@ FetchedSoFar since(const FetchedSoFar& now, const FetchedSoFar& before) {
     counts.bytes -= first.bytes;
     counts.reads -= first.reads;
     counts.waited_reads -= first.waited_reads;
+    counts.retries -= first.retries;
     counts.waited_s -= first.waited_s;
     counts.busy_s -= first.busy_s;
     counts.full_s -= first.full_s;
@@ -32,6 +33,7 @@ std::optional<FetchReport> fetch_report(const FetchedSoFar& fetched) {
     report.bytes += counts.bytes;
     report.reads += counts.reads;
     report.waited_reads += counts.waited_reads;
+    report.retries += counts.retries;
     report.waited_s += counts.waited_s;
     report.connections += counts.connections;
     report.full_share = std::max(report.full_share, std::min(1.0, counts.full_s / report.seconds));

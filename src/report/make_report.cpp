@@ -218,6 +218,7 @@ void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
   r.block_decodes = t.blocks.loads;
   r.block_uses = t.blocks.uses;
   r.block_decodes_saved = t.blocks.saved_by_double;
+  r.block_decodes_again = t.blocks.again;
 }
 
 }  // namespace

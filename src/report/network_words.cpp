@@ -14,13 +14,20 @@ std::string rate_text(double bytes_per_s) {
   return number(mb, mb < 1 ? 3 : mb < 10 ? 1 : 0) + " MB/s";
 }
 
-// Returns the seconds that all threads spent on reading, computing or waiting.
+// Returns the seconds that all threads spent on reading, computing or waiting. What a few measured loads took may stand
+// for more time than the run had.
 double reading_s(const Report& r) {
   double us = 0;
   for (const StageReport& stage : r.stages)
     if (stage.name == "read" || stage.name.starts_with("read of "))
       us += stage.cpu_us_per_sample + stage.wait_us_per_sample;
-  return us * 1e-6 * static_cast<double>(r.samples);
+  return std::min(us * 1e-6 * static_cast<double>(r.samples), r.seconds * static_cast<double>(r.threads));
+}
+
+std::string repeated_words(const FetchReport& f) {
+  if (f.retries == 0) return "";
+  return "; " + std::to_string(f.retries) + (f.retries == 1 ? " request" : " requests") + " failed and " +
+         (f.retries == 1 ? "was" : "were") + " repeated";
 }
 
 // Returns the bytes per second that the run could use: what the threads and the caller could take of them.
@@ -39,10 +46,10 @@ bool network_waits(const Report& r) {
 std::string network_words(const Report& r) {
   constexpr double mostly = 0.5;
   const FetchReport& f = *r.fetched;
-  const std::string brought = " " + std::to_string(f.connections) +
-                              (f.connections == 1 ? " connection brought " : " connections brought ") +
-                              rate_text(f.bytes_per_s) + ", " + rate_text(f.connection_bytes_per_s) +
-                              " each while in use, and reads waited " + number(f.waited_s, 1) + " s.";
+  const std::string brought =
+      " " + std::to_string(f.connections) + (f.connections == 1 ? " connection brought " : " connections brought ") +
+      rate_text(f.bytes_per_s) + ", " + rate_text(f.connection_bytes_per_s) + " each while in use, and reads waited " +
+      number(f.waited_s, 1) + " s" + repeated_words(f) + ".";
   if (f.full_share < mostly)
     return brought + " All of them were in use for only " + percent(f.full_share) +
            " of the time, so more would hardly help. Smaller ranges, of which more are fetched at the same time, or "
@@ -57,7 +64,7 @@ std::string fetch_text(const FetchReport& f) {
   return "  fetched " + rate_text(f.bytes_per_s) + " over " + number(f.busy_connections, 1) + " of " +
          std::to_string(f.connections) + " connections, " + rate_text(f.connection_bytes_per_s) + " each; " +
          std::to_string(f.waited_reads) + " of " + std::to_string(f.reads) + " reads waited, " + number(f.waited_s, 1) +
-         " s in all\n";
+         " s in all" + repeated_words(f) + "\n";
 }
 
 }  // namespace penstock::detail::runtime

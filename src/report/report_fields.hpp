@@ -72,6 +72,7 @@ void for_each_field(T& fetched, const auto& visit) {
   visit("bytes", fetched.bytes);
   visit("reads", fetched.reads);
   visit("waited_reads", fetched.waited_reads);
+  visit("retries", fetched.retries);
   visit("waited_s", fetched.waited_s);
   visit("connections", fetched.connections);
   visit("busy_connections", fetched.busy_connections);
@@ -145,6 +146,7 @@ void for_each_field(T& report, const auto& visit) {
   visit("block_decodes", report.block_decodes);
   visit("block_uses", report.block_uses);
   visit("block_decodes_saved", report.block_decodes_saved);
+  visit("block_decodes_again", report.block_decodes_again);
   visit("idle", report.idle);
   visit("waits", report.waits);
   visit("wait_looks", report.wait_looks);

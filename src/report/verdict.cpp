@@ -322,11 +322,22 @@ std::string main_wait_words(const WaitShare& wait) {
   return "";
 }
 
+// Says if most blocks are fetched several times in an epoch.
+std::string fetched_again_words(const Report& r) {
+  constexpr double least = 0.2;
+  const double again =
+      r.block_decodes == 0 ? 0 : static_cast<double>(r.block_decodes_again) / static_cast<double>(r.block_decodes);
+  if (again < least) return "";
+  return " " + percent(again) +
+         " of the blocks were fetched again in the same epoch, for lack of memory: a larger `max_block_bytes`, or "
+         "`shuffle({.blocks = true})` of fewer or smaller blocks at a time, would fetch less.";
+}
+
 Judgement by_network(const Report& r, const Rates& rates, const std::string& waited) {
   const std::string delay = delay_words(r, "Runners", r.runner_delay_share);
   return {Bound::network,
           "The network bounds the run: " + waited + ". It gives " + rates.rate + ", the CPU could do " + rates.limit +
-              "." + network_words(r) + delay,
+              "." + fetched_again_words(r) + network_words(r) + delay,
           {.delay = !delay.empty()}};
 }
 

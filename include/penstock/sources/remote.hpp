@@ -21,7 +21,7 @@ struct Remote {
   // What most callers set.
   /// Returns the token that is sent as "Authorization: Bearer TOKEN", or an empty text for none. The thread that
   /// transfers calls it for each request. All transfers wait meanwhile, so it must be quick, and must not read through
-  /// the client. An exception fails the range: an Error with its code, others with Errc::user. Default: no token.
+  /// the client. An exception fails the range. Default: no token.
   std::function<std::string()> token = {};
   /// Further lines of each request's header, "Name: value". They must not decide which file a URL is.
   std::vector<std::string> headers = {};
@@ -111,7 +111,7 @@ class PENSTOCK_API RemoteClient {
   /// Opens files: asks the server for the size and version of each, over all connections. Reading them later throws if
   /// a file has changed meanwhile.
   /// @throws Error(invalid_argument) if a URL is not one of HTTP or HTTPS; Error(not_found) for status 404 and 410;
-  /// Error(unsupported) if the server sends no ranges; Error(io) for all else.
+  /// Error(unsupported) if the server sends no ranges; Error(network) for all else.
   std::vector<std::shared_ptr<const ByteSource>> open(std::span<const std::string> urls) const;
   /// Opens one file.
   std::shared_ptr<const ByteSource> open(const std::string& url) const;
@@ -124,6 +124,8 @@ class PENSTOCK_API RemoteClient {
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;
+  /// Whether requests have a token or headers of the caller's.
+  bool sends_secrets() const noexcept;
 
  private:
   class Impl;

@@ -57,6 +57,8 @@ constexpr std::array tool_words{
     ToolWord{"coords", "`coords`", "`coords`"},
     ToolWord{"webdataset", "say in `fields` which of these become what", ""},
     ToolWord{"webdataset", "the kind `bytes`", ""},
+    ToolWord{"webdataset", "`token`", "--token-env"},
+    ToolWord{"webdataset", "`headers`", "--header-env"},
     ToolWord{"webdataset", "`extensions`", ""},
     ToolWord{"webdataset", "`classes`", ""},
 };

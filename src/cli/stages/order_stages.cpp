@@ -15,6 +15,7 @@ Stage make_shuffle(const Arguments& a) {
   if (a.given("seed")) options.seed = a.count("seed");
   options.blocks = a.flag("blocks", options.blocks);
   options.window_blocks = a.count("window_blocks", options.window_blocks);
+  options.block_size = a.count("block_size", options.block_size);
   options.ranks = a.count("ranks", options.ranks);
   return shuffle(options);
 }
@@ -45,7 +46,7 @@ std::vector<StageSyntax> order_stages() {
   return {
       {"shuffle",
        true,
-       {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}, {"ranks", "1"}},
+       {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}, {"block_size", "0"}, {"ranks", "1"}},
        make_shuffle},
       {"take", true, {{"n", "N", true}}, [](const Arguments& a) { return take(a.count("n")); }},
       {"skip", true, {{"n", "N", true}}, [](const Arguments& a) { return skip(a.count("n")); }},

@@ -152,6 +152,24 @@ TEST_CASE("runners that wait for a network are bound by it, and more connections
   CHECK(says(r, "at most about 5.0 MB/s would come, which is all"));
 }
 
+TEST_CASE("a verdict on the network says what was fetched again, and what was repeated") {
+  ps::Report r = waiting();
+  r.block_decodes = 1000;
+  r.block_decodes_again = 900;
+  r.fetched->retries = 7;
+  set_verdict(r);
+  CAPTURE(r.verdict);
+  CHECK(r.bound == ps::Bound::network);
+  CHECK(says(r, "90 % of the blocks were fetched again in the same epoch, for lack of memory: a larger"));
+  CHECK(says(r, "and reads waited 5.0 s; 7 requests failed and were repeated."));
+  CHECK(r.text().find(" reads waited, 5.0 s in all; 7 requests failed and were repeated\n") != std::string::npos);
+  r.block_decodes_again = 100;
+  r.fetched->retries = 1;
+  set_verdict(r);
+  CHECK(!says(r, "fetched again"));
+  CHECK(says(r, "; 1 request failed and was repeated."));
+}
+
 TEST_CASE("connections that were free are not recommended") {
   ps::Report r = waiting();
   r.fetched->full_share = 0.2;
@@ -192,6 +210,12 @@ TEST_CASE("a network bounds a run only if the run waits for it") {
                   r.idle = {{ps::Idle::blocks, 0.6}};
                 },
                 ps::Bound::network},
+           Case{"the few loads that were measured took long",
+                [](ps::Report& r) {
+                  r.fetched->waited_s = 12;
+                  r.stages[0].wait_us_per_sample = 20'000;
+                },
+                ps::Bound::network},
            Case{"blocks take the CPU",
                 [](ps::Report& r) {
                   r.runner_wait_share = 0.1;
@@ -217,13 +241,20 @@ TEST_CASE("a network bounds a run only if the run waits for it") {
 }
 
 TEST_CASE("what was fetched is counted from the beginning of the run, over all clients") {
-  const FetchedSoFar before{{{.bytes = 100, .reads = 5, .waited_s = 1, .busy_s = 10, .full_s = 4, .connections = 4},
-                             {.bytes = 7, .connections = 2}},
-                            1'000'000'000};
-  const FetchedSoFar now{
-      {{.bytes = 300, .reads = 9, .waited_reads = 3, .waited_s = 3, .busy_s = 16, .full_s = 5, .connections = 4},
-       {.bytes = 107, .busy_s = 2, .full_s = 0.5, .connections = 2}},
-      3'000'000'000};
+  const FetchedSoFar before{
+      {{.bytes = 100, .reads = 5, .waited_s = 1, .busy_s = 10, .full_s = 4, .retries = 2, .connections = 4},
+       {.bytes = 7, .connections = 2}},
+      1'000'000'000};
+  const FetchedSoFar now{{{.bytes = 300,
+                           .reads = 9,
+                           .waited_reads = 3,
+                           .waited_s = 3,
+                           .busy_s = 16,
+                           .full_s = 5,
+                           .retries = 6,
+                           .connections = 4},
+                          {.bytes = 107, .busy_s = 2, .full_s = 0.5, .connections = 2}},
+                         3'000'000'000};
   const auto report = fetch_report(since(now, before));
   REQUIRE(report);
   CHECK(report->seconds == Approx(2));
@@ -231,6 +262,7 @@ TEST_CASE("what was fetched is counted from the beginning of the run, over all c
   CHECK(report->reads == 4);
   CHECK(report->waited_reads == 3);
   CHECK(report->waited_s == Approx(2));
+  CHECK(report->retries == 4);
   CHECK(report->connections == 6);
   CHECK(report->busy_connections == Approx(4));
   CHECK(report->full_share == Approx(0.5));

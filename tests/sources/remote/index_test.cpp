@@ -193,7 +193,7 @@ TEST_CASE("a shard without an index file, or with one that can't be understood, 
   }
   shards.server.plan({{{"do", "status"}, {"code", 401}, {"path", "*.idx"}}});
   const Error refused = error_of([&] { open(); });
-  CHECK(refused.code() == Errc::io);
+  CHECK(refused.code() == Errc::network);
   CHECK(refused.file() == shards.server.url("train-000000.idx"));
 }
 

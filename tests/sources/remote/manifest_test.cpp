@@ -130,7 +130,7 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
     INFO(error.what());
     CHECK(error.code() == code);
     CHECK(mentions(error, says));
-    CHECK(mentions(error, name == std::string_view("missing on the disk") ? "none.tar" : "set.txt"));
+    CHECK(mentions(error, "set.txt"));
     CHECK(!mentions(error, "secret"));
   }
   // The same shard by another URL, in a list and in a pattern.
@@ -168,6 +168,29 @@ TEST_CASE("a manifest that is wrong is an error with its line, and without secre
   CHECK((slashes.code() == Errc::invalid_argument && mentions(slashes, "line 1") && !mentions(slashes, "secret")));
   shards.folder.write("set.txt", host + "train-000000.tar");
   CHECK(code_of([&] { write_index_files({.shards = {shards.folder / "set.txt"}}); }) == Errc::unsupported);
+  // A list on a server does not decide who gets a token.
+  const Server other(shards.folder);
+  shards.folder.write("far.txt", other.url("train-000001.tar") + "\n");
+  shards.folder.write("set.txt", "train-000000.tar\n" + other.url("train-000001.tar?secret") + "\n");
+  for (const bool has_token : {true, false}) {
+    Remote remote;
+    remote.cache_bytes = 0;
+    if (has_token)
+      remote.token = [] { return std::string("secret"); };
+    else
+      remote.headers = {"X-Key: secret"};
+    const auto client = std::make_shared<const RemoteClient>(remote);
+    CHECK(client->sends_secrets());
+    const Error refused =
+        error_of([&] { const WebDatasetSource source({.path = shards.server.url("set.txt"), .client = client}); });
+    CHECK(refused.code() == Errc::invalid_argument);
+    CHECK((mentions(refused, "another server") && mentions(refused, "line 2") && !mentions(refused, "secret")));
+    CHECK(other.requests().empty());
+    // The user's own list does.
+    CHECK(WebDatasetSource({.path = shards.folder / "far.txt", .client = client}).size() != 0);
+  }
+  CHECK(!quick_client()->sends_secrets());
+  CHECK(WebDatasetSource({.path = shards.server.url("set.txt"), .client = quick_client()}).shards().size() == 2);
   // A folder may have any name.
   std::filesystem::create_directory(shards.folder.path() / "folder.txt");
   std::filesystem::copy_file(shards.folder.path() / "train-000000.tar", shards.folder.path() / "folder.txt/a.tar");

@@ -193,6 +193,45 @@ TEST_CASE("a loader that waits for a server is bound by the network, and says wh
   CHECK(r.verdict.find("With 4, at most about ") != std::string::npos);
 }
 
+TEST_CASE("a server that fails ends the run under each policy, and no sample is left out for it") {
+  const Shards shards;
+  for (const OnError policy : {OnError::fail, OnError::replace, OnError::mask, OnError::drop})
+    for (const char* what : {"refuse", "fail", "change"}) {
+      CAPTURE(static_cast<int>(policy), what);
+      shards.server.plan(ServerJson::array());
+      Remote remote;
+      remote.range_bytes = 64 << 10;
+      remote.cache_bytes = 0;
+      remote.retries = 2;
+      remote.first_pause = std::chrono::milliseconds(1);
+      const WebDatasetSource source(shards.there(std::make_shared<const RemoteClient>(remote)));
+      const Pipeline pipeline = batches(from(source)) | on_error({.policy = policy});
+      Loader loader(pipeline, {.threads = 2, .max_block_bytes = 256 << 10, .epochs = 1});
+      REQUIRE(loader.next());
+      ServerJson rule{{"do", "status"}, {"code", std::string(what) == "refuse" ? 403 : 503}};
+      if (std::string(what) == "change") rule = {{"do", "etag"}, {"value", "\"other\""}};
+      shards.server.plan(ServerJson::array({rule}));
+      const Error error = error_of([&] {
+        while (loader.next()) {
+        }
+      });
+      CHECK(error.code() == Errc::network);
+      CHECK(error.file().starts_with(shards.server.url("train-")));
+      if (std::string(what) == "fail") {
+        const Report r = loader.report();
+        REQUIRE(r.fetched);
+        CHECK(r.fetched->retries >= 2);
+        CHECK(r.text().find(" failed and were repeated") != std::string::npos);
+      }
+      // The server is back: the same loader goes on where it was.
+      shards.server.plan(ServerJson::array());
+      loader.resume(loader.state());
+      std::uint64_t samples = 0;
+      while (const auto batch = loader.next()) samples += batch->size();
+      CHECK(samples > 0);
+    }
+}
+
 TEST_CASE("a shard that is missing, changed or damaged on a server names its URL") {
   const Shards shards;
   const auto client = quick_client();
@@ -228,7 +267,7 @@ TEST_CASE("a shard that is missing, changed or damaged on a server names its URL
   const WebDatasetSource source(shards.there(client));
   shards.folder.write("train-000001.tar", "another file");
   const Error changed = error_of([&] { read_sample(source, 90); });
-  CHECK(changed.code() == Errc::io);
+  CHECK(changed.code() == Errc::network);
   CHECK(mentions(changed, "has changed on the server"));
   CHECK(changed.file() == shards.server.url("train-000001.tar"));
   CHECK(code_of([&] { const WebDatasetSource damaged(shards.there(client)); }) == Errc::corrupt);
