@@ -42,7 +42,7 @@ enum class Growth : std::uint8_t {
 
 /// Settings of a loader. No setting changes the contents of a batch, with two exceptions:
 /// - a `device` may itself decode images for a stage after `batch` (`decode_jpeg`); then a few pixel values may differ;
-/// - a record whose blocks need more memory than `max_block_bytes` is a bad sample.
+/// - a record whose blocks need more memory than `max_block_bytes` has for it is a bad sample.
 struct LoaderOptions {
   // What most callers set.
 

@@ -56,8 +56,9 @@ struct WriteOptions {
   std::uint64_t commit_every = 1000;
   /// The sink commits after it got this number of bytes, or after `commit_every` samples. Default: 64 MiB.
   std::size_t commit_bytes = 64u << 20;
-  /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. A record whose blocks
-  /// need more is a bad sample. Default (0): 512 MiB.
+  /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. A source
+  /// may take a part, like in `LoaderOptions`. A record whose blocks need more than the rest is a bad sample. Default
+  /// (0): 512 MiB.
   std::size_t max_block_bytes = 0;
   /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in the samples' order. The
   /// errors of these samples stay in memory until a later sample is stored.

@@ -19,8 +19,8 @@ namespace penstock::remote {
 /// goes back when its last pointer goes, and keeps the pool alive until then.
 ///
 /// Buffers of ranges that wait for their readers are *held*, up to a limit of bytes. Readers may use further buffers,
-/// which others count. All buffers together never have more bytes than were in use at some time. The last range of a
-/// file has a size of its own, so returned buffers are found by their size. Any thread.
+/// which others count. Returned buffers are used again, found by their size, because the last range of a file has a
+/// size of its own. So all buffers together have about as many bytes as were in use at some time. Any thread.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::shared_ptr<std::byte>;

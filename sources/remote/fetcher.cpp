@@ -143,9 +143,17 @@ std::vector<std::shared_ptr<const FileFacts>> Fetcher::ask(std::span<const WebAd
     curl_multi_wakeup(multi_);
     throw;
   }
-  if (cache_ != nullptr)
-    for (const auto& file : facts)
-      if (file != nullptr && file->can_be_kept) cache_->use(file->key);
+  if (cache_ == nullptr) return facts;
+  std::uint64_t not_keepable = 0;
+  for (const auto& file : facts) {
+    if (file == nullptr) continue;
+    if (file->can_be_kept)
+      cache_->use(file->key);
+    else
+      ++not_keepable;
+  }
+  lock.lock();
+  counts_.not_keepable += not_keepable;
   return facts;
 }
 

@@ -145,6 +145,11 @@ Manifest parse_manifest(const std::string& path, std::string_view text) {
 Manifest read_manifest(WebDataset& options) { return parse_manifest(options.path, text_of(options)); }
 
 std::vector<std::string> expand_url(const std::string& pattern) {
+  const std::string_view path = std::string_view(pattern).substr(0, end_of_path(pattern));
+  if (path.ends_with('/') || path.find('*') != std::string_view::npos)
+    throw error_in(
+        url_without_secrets(pattern), Errc::invalid_argument,
+        "files on a server can't be listed; name each shard, like x-{000000..000146}.tar, or a list of them");
   try {
     return expand_braces(pattern);
   } catch (const Error& error) {

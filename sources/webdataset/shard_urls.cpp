@@ -97,7 +97,13 @@ std::optional<std::string> find_url(const WebDataset& options, const std::string
 std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<std::string>& urls,
                                        std::vector<std::string>& notes) {
   const RemoteClient& client = client_of(options);
+  const std::uint64_t before = client.counts().not_keepable;
   ShardRanges::Files files = client.open(urls), index_files;
+  if (const std::uint64_t none = client.counts().not_keepable - before; none != 0)
+    notes.push_back("the cache keeps nothing of " + std::to_string(none) + " of " + std::to_string(urls.size()) +
+                    (urls.size() == 1 ? " shard" : " shards") +
+                    ", because the server sends no version that shows each change (ETag, or a Last-Modified that is "
+                    "older than two seconds)");
   if (options.use_index) index_files = find_index_files(client, urls);
   if (const std::string why = client.counts().no_cache; !why.empty())
     notes.push_back("nothing is kept on a disk, so each run fetches all shards: " + why +

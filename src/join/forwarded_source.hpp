@@ -44,11 +44,13 @@ inline void add_fetched(std::vector<FetchCounts>& all, const SourceModel& part) 
 
 /// Offers memory to sources of blocks, some of which may be null or the same: equal parts to those that look ahead. If
 /// that is too little for a source, offers it what is left: the sources of a join often share a client.
-inline MemoryAhead take_memory_of(std::vector<const BlockModel*> sources, std::size_t most) {
-  std::erase_if(sources,
-                [](const BlockModel* source) { return source == nullptr || source->blocks_ahead().blocks == 0; });
-  std::ranges::sort(sources);
-  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+inline MemoryAhead take_memory_of(const std::vector<const BlockModel*>& sources, std::size_t most) {
+  // In the order of the parts, so that the same join takes the same memory in each process.
+  std::vector<const BlockModel*> distinct;
+  for (const BlockModel* const source : sources)
+    if (source != nullptr && source->blocks_ahead().blocks != 0 &&
+        std::ranges::find(distinct, source) == distinct.end())
+      distinct.push_back(source);
   MemoryAhead all;
   std::vector<std::shared_ptr<const void>> holders;
   const auto take = [&](const BlockModel& source, std::size_t offered) {
@@ -57,10 +59,10 @@ inline MemoryAhead take_memory_of(std::vector<const BlockModel*> sources, std::s
     holders.push_back(std::move(taken.holder));
     return taken.bytes != 0;
   };
-  std::erase_if(sources, [&, each = most / std::max<std::size_t>(sources.size(), 1)](const BlockModel* source) {
+  std::erase_if(distinct, [&, each = most / std::max<std::size_t>(distinct.size(), 1)](const BlockModel* source) {
     return take(*source, each);
   });
-  for (const BlockModel* const source : sources) take(*source, most - all.bytes);
+  for (const BlockModel* const source : distinct) take(*source, most - all.bytes);
   if (all.bytes != 0) all.holder = std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(holders));
   return all;
 }

@@ -229,7 +229,7 @@ std::vector<FetchCounts> Parts::fetched() const {
 MemoryAhead Parts::take_memory(std::size_t most) const {
   std::vector<const BlockModel*> sources;
   for (const SourceModel* const part : distinct_) sources.push_back(part->block_model());
-  return take_memory_of(std::move(sources), most);
+  return take_memory_of(sources, most);
 }
 
 // A join may have thousands of parts, so only the first few notes are given. Each source is asked once.

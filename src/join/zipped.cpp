@@ -188,7 +188,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   MemoryAhead take_memory(std::size_t most) const override {
     std::vector<const BlockModel*> sources;
     for (const Part& part : parts_) sources.push_back(part.blocks);
-    return take_memory_of(std::move(sources), most);
+    return take_memory_of(sources, most);
   }
   // Returns none for a part with `indices`, because its consecutive records may not be consecutive in the join.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {

@@ -330,7 +330,7 @@ std::string fetched_again_words(const Report& r) {
   if (again < least) return "";
   return " " + percent(again) +
          " of the blocks were fetched again in the same epoch, for lack of memory: a larger `max_block_bytes`, or "
-         "`shuffle({.blocks = true})` of fewer or smaller blocks at a time, would fetch less.";
+         "`shuffle({.blocks = true})` of fewer blocks at a time, would fetch less.";
 }
 
 Judgement by_network(const Report& r, const Rates& rates, const std::string& waited) {

@@ -75,17 +75,18 @@ struct RemoteCounts {
   std::uint64_t not_kept = 0;          ///< ranges that were fetched and could not be added
   std::string why_not_kept = {};       ///< why the last one of these was not added
   std::string no_cache = {};           ///< why nothing is kept: the default folder can't be used
+  std::uint64_t not_keepable = 0;      ///< opened files that the cache can't keep: the server sends no version of them
 };
 
 /// Reads files from servers over a number of connections that they share. Its files keep it alive. Any thread may use
 /// it.
 ///
 /// One thread of its own transfers. Announced ranges are requested in their order, as long as their bytes are at most
-/// `connections` x `range_bytes`; further ones wait until a range was read. Each loader adds up to as much again, which
-/// it takes from its `max_block_bytes`: ranges that have arrived can then wait while others are on their way. A range
-/// that is read without an announcement is requested at once, straight into the reader's memory. Loaders that share a
-/// client share these bytes: one that is not used holds up the others, so give each a client of its own. A read can't
-/// be interrupted. So a loader that is closed waits for the ranges that its runners read, for `give_up` at most.
+/// `connections` x `range_bytes`; further ones wait until a range was read. Each source of a loader adds up to as much
+/// again, from the loader's `max_block_bytes`: ranges that have arrived can then wait while others are on their way. A
+/// range that is read without an announcement is requested at once, straight into the reader's memory. Loaders that
+/// share a client share these bytes: one that is not used holds up the others, so give each a client of its own. A read
+/// can't be interrupted. So a loader that is closed waits for the ranges that its runners read, for `give_up` at most.
 ///
 /// The version of a file is its ETag, or else its time of change (Last-Modified). If a server sends neither, only the
 /// size shows a change.
@@ -124,7 +125,7 @@ class PENSTOCK_API RemoteClient {
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;
-  /// Whether requests have a token or headers of the caller's.
+  /// Whether requests have a `token` or `headers`.
   bool sends_secrets() const noexcept;
 
  private:

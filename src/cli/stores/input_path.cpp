@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/input_path.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <penstock/sources/remote.hpp>
@@ -10,7 +12,10 @@
 namespace penstock::cli {
 
 InputPath::InputPath(std::string path)
-    : path_(std::move(path)), shown_(cli::is_url(path_) ? shown_url(path_) : path_), is_url_(cli::is_url(path_)) {}
+    : path_(std::move(path)), shown_(cli::is_url(path_) ? shown_url(path_) : path_), is_url_(cli::is_url(path_)) {
+  std::error_code failed;
+  is_list_ = !is_url_ && path_.ends_with(".txt") && !std::filesystem::is_directory(path_, failed);
+}
 
 CLI::Option& add_store_argument(CLI::App& command, InputPath& store) {
   return *command.add_option_function<std::string>(

@@ -20,12 +20,12 @@ class InputPath {
   /// Whether it is a URL, of any scheme.
   bool is_url() const noexcept { return is_url_; }
   /// Whether it is named like a list of tar shards, which may be on servers.
-  bool is_list() const noexcept { return path_.ends_with(".txt"); }
+  bool is_list() const noexcept { return is_list_; }
   bool empty() const noexcept { return path_.empty(); }
 
  private:
   std::string path_, shown_;
-  bool is_url_ = false;
+  bool is_url_ = false, is_list_ = false;
 };
 
 /// Adds STORE, the store that a command reads.

@@ -233,6 +233,14 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   throw Error(Errc::not_found, "there is no store or folder here" + hint).with_file(path);
 }
 
+// Whether a list of shards may have a URL. A client makes the folder of its cache.
+bool names_servers(const std::string& list) {
+  std::ifstream file(list);
+  for (std::string line; std::getline(file, line);)
+    if (line.find("://") != std::string::npos) return true;
+  return false;
+}
+
 // Opens shards on a server. Refuses stores of other kinds by their names, because opening would transfer all of them.
 WebDatasetSource open_url(const InputPath& url, const InputStoreOptions& options) {
   const std::string& name = url.shown();
@@ -257,7 +265,8 @@ OpenedStore open_input_store(const InputPath& place, const InputStoreOptions& op
   // Opening a pipe would wait for a process that writes into it.
   if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status))
     throw Error(Errc::invalid_argument, "it is neither a file nor a folder; name a store").with_file(path);
-  if (place.is_list() && fs::is_regular_file(status)) return open_shards(path, options, client_of(options.remote));
+  if (place.is_list() && fs::is_regular_file(status))
+    return open_shards(path, options, names_servers(path) ? client_of(options.remote) : nullptr);
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   if (names_json_lines(path) && !fs::is_directory(status)) return open_json_lines(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };

@@ -279,6 +279,19 @@ TEST_CASE("another version of a file has other entries, and a file without one h
   CHECK(site.server.bytes() == 2 * (site.bytes.size() + 1));
 }
 
+TEST_CASE("files of which a server sends no version are counted") {
+  const Site site;
+  const RemoteClient client(site.options());
+  (void)client.open(site.url());
+  CHECK(client.counts().not_keepable == 0);
+  // A file that was changed less than two seconds ago may change again without another time.
+  site.server.plan(ServerJson::array({{{"do", "no_etag"}}}));
+  fs::last_write_time(site.folder.path() / "a.bin", fs::file_time_type::clock::now() + 1h);
+  const std::string url = site.url();
+  (void)client.find({&url, 1});
+  CHECK(client.counts().not_keepable == 1);
+}
+
 TEST_CASE("a default folder that can't be used costs only the cache, and another one is an error") {
   const Site site;
   site.folder.write("file", "text");
