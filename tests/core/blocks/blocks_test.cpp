@@ -512,5 +512,5 @@ TEST_CASE("plan says what an order of blocks costs") {
   CHECK(says(ps::from(Endless{}) | ps::batch(8), "loads each about once an epoch"));
   const ps::Pipeline shuffled = ps::from(Endless{}) | ps::shuffle() | ps::batch(8);
   INFO(shuffled.plan());
-  CHECK(says(shuffled, "decodes 1 a record, in order it is 0.25: 4 times"));
+  CHECK(says(shuffled, "loads 1 a record, in order it is 0.25: 4 times"));
 }
