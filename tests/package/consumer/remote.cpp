@@ -14,7 +14,7 @@ int main() {
   try {
     (void)client.open("http://127.0.0.1:1/train-000000.tar");
   } catch (const ps::Error& error) {
-    return say("no server", error.code() == ps::Errc::io && error.file() == "http://127.0.0.1:1/train-000000.tar");
+    return say("no server", error.code() == ps::Errc::network && error.file() == "http://127.0.0.1:1/train-000000.tar");
   }
   return say("no server", false);
 }
