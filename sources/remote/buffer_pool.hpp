@@ -49,8 +49,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   /// Raises the limit until the returned pointer goes.
   static MemoryAhead raise(const std::shared_ptr<BufferPool>& pool, std::size_t bytes) {
     if (bytes == 0) return {};
-    MemoryAhead taken{bytes, std::make_shared<const More>(pool, bytes)};
-    return taken;
+    return {bytes, std::make_shared<const More>(pool, bytes)};
   }
   /// No longer holds a buffer, for which no reader waits.
   void let_go(std::uint64_t bytes) noexcept {

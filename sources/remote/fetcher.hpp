@@ -25,8 +25,7 @@
 namespace penstock::remote {
 
 /// Transfers ranges of files, on one thread, over a limited number of connections. A second thread writes the cache.
-/// Ranges that a reader waits for come
-/// first, then announced ranges, in their order. Any thread.
+/// Ranges that a reader waits for come first, then announced ranges, in their order. Any thread.
 class Fetcher {
  public:
   /// @throws Error(invalid_argument) for options that can't work.
@@ -48,7 +47,8 @@ class Fetcher {
   void withdraw(const FileFacts& file, std::span<const ByteRange> ranges) noexcept;
   /// Withdraws all announcements of a file.
   void withdraw_all(const FileFacts& file) noexcept;
-  /// Takes memory of a loader for announced ranges that have arrived: as much as those that are on their way have.
+  /// Takes up to `most` bytes of a loader's memory, in whole ranges. Announced ranges that have arrived may then have
+  /// that much more. Takes at most one range for each connection.
   MemoryAhead take_memory(std::size_t most) const;
   RemoteCounts counts() const;
   FetchCounts fetched() const;

@@ -25,7 +25,7 @@ bool next_of(TarScan& scan, TarMember& member, const ShardIndex& index) {
   try {
     return scan.next(member);
   } catch (const Error& error) {
-    if (error.code() == Errc::io || error.code() == Errc::network) throw;
+    if (!error.sample_scoped() || error.code() == Errc::io) throw;
     refuse(index,
            error.offset() ? "at offset " + std::to_string(*error.offset()) + ", " + error.cause() : error.cause());
   }

@@ -87,7 +87,7 @@ void BlockSchedule::prepare(std::uint64_t count) noexcept {
 
 void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
                           std::uint64_t pass) noexcept {
-  const bool failed = !plan_next(of_feed);
+  plan_next(of_feed);
   const std::lock_guard lock(mutex_);
   pass_ = pass;
   counts_.saved_by_double = plan_.saved_by_double();
@@ -100,15 +100,15 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
     }
     queue_.finish(number);
   }
-  out_of_memory_ = out_of_memory_ || failed;
+  out_of_memory_ = plan_failed_;
   update();
 }
 
-// Plans the next samples of the feed, without the mutex, because runners would wait for it. Returns false if memory ran
-// out, after `planned_` samples.
-bool BlockSchedule::plan_next(std::uint64_t samples) noexcept {
+// Plans the next samples of the feed, without the mutex, because runners would wait for it. Sets `planned_`, which is
+// less than `samples` if memory ran out.
+void BlockSchedule::plan_next(std::uint64_t samples) noexcept {
   planned_ = 0;
-  if (plan_failed_) return true;
+  if (plan_failed_) return;
   try {
     plan_.raise_limit(plan_limit_.load(std::memory_order_relaxed));
     if (plans_.size() < samples) plans_.resize(static_cast<std::size_t>(samples));
@@ -118,10 +118,8 @@ bool BlockSchedule::plan_next(std::uint64_t samples) noexcept {
       next.known = plan_.next(samples - planned_, next);
       if (next.known && announcements_.wanted()) note_plan(next, sample);
     }
-    return true;
   } catch (...) {
     plan_failed_ = true;
-    return false;
   }
 }
 

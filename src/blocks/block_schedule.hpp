@@ -95,7 +95,7 @@ class BlockSchedule {
 
  private:
   std::unique_lock<std::mutex> lock_awake() noexcept;
-  bool plan_next(std::uint64_t samples) noexcept;
+  void plan_next(std::uint64_t samples) noexcept;
   void note_plan(BlockPlan::SamplePlan& next, std::uint64_t sample) noexcept;
   void follow(const BlockPlan::SamplePlan& next, std::uint64_t number);
   void release(const auto& unwanted) noexcept;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,14 +43,15 @@ inline void add_fetched(std::vector<FetchCounts>& all, const SourceModel& part) 
       all.push_back(counts);
 }
 
-/// Offers memory to sources of blocks, some of which may be null or the same: equal parts to those that look ahead. If
-/// that is too little for a source, offers it what is left: the sources of a join often share a client.
+/// Offers `most` bytes to sources of blocks. Each source that looks ahead gets an equal part. A source that takes
+/// nothing of its part gets an offer of all that is left: sources of a join often share a client. Pointers may be null,
+/// and a source may be there several times.
 inline MemoryAhead take_memory_of(const std::vector<const BlockModel*>& sources, std::size_t most) {
   // In the order of the parts, so that the same join takes the same memory in each process.
   std::vector<const BlockModel*> distinct;
+  std::unordered_set<const BlockModel*> seen;
   for (const BlockModel* const source : sources)
-    if (source != nullptr && source->blocks_ahead().blocks != 0 &&
-        std::ranges::find(distinct, source) == distinct.end())
+    if (source != nullptr && source->blocks_ahead().blocks != 0 && seen.insert(source).second)
       distinct.push_back(source);
   MemoryAhead all;
   std::vector<std::shared_ptr<const void>> holders;

@@ -32,8 +32,8 @@ class PENSTOCK_API ByteSource {
   /// Bytes of the file.
   virtual std::uint64_t size() const = 0;
   /// Fills `out` with the bytes from `offset` on.
-  /// @throws Error(invalid_argument) if the bytes are not all in the file; Error(io | network), also if the file has
-  /// changed since it was opened.
+  /// @throws Error(invalid_argument) if the bytes are not all in the file; Error(io | not_found | network), also if the
+  /// file has changed since it was opened.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
   /// Reads a range into memory of the source's own, and returns it. It stays unchanged as long as any copy of the
   /// pointer exists, also longer than the source. Counts as `read`. Null: the source has no such memory; call `read`.

@@ -179,7 +179,8 @@ class PENSTOCK_API WebDatasetSource {
   std::uint64_t block_bytes(std::uint64_t block) const;
   /// Appends the ranges that a sample's members are in. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// Reads a range. @throws Error(io | network) like ByteSource::read.
+  /// Reads a range. @throws Error(io | not_found | network) like
+  /// ByteSource::read.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
   /// Returns a range in memory of the client's own, or a map of it in the cache. Null for shards on this machine.
   /// @throws like `load`.

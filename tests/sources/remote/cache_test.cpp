@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -607,6 +608,36 @@ TEST_CASE("a range that another process fetches slowly is waited for, as long as
     }));
   for (const pid_t child : children) CHECK(status_of(child) == 0);
   CHECK(site.server.bytes() == 2 * range + 2);
+}
+
+TEST_CASE("a range that another process has just begun is waited for, whatever the time of its file") {
+  const Site site;
+  Remote options = site.options();
+  options.stalled = 10s;
+  {
+    const RemoteClient client(options);
+    CHECK(read(*client.open(site.url()), 0, range) == site.bytes.substr(0, range));
+  }
+  REQUIRE(entries(site).size() == 1);
+  const fs::path entry_path = entries(site)[0];
+  fs::remove(entry_path);
+  const std::string part = entry_path.string() + ".part";
+  const int held = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  const std::array<timespec, 2> no_time{};
+  REQUIRE(::futimens(held, no_time.data()) == 0);
+  site.server.plan(ServerJson::array());
+  const RemoteClient client(options);
+  bool right = false;
+  std::thread reader([&] { right = read(*client.open(site.url()), 0, range) == site.bytes.substr(0, range); });
+  std::this_thread::sleep_for(300ms);
+  CHECK(site.server.bytes() == 1);  // the question for the file's size
+  ::unlink(part.c_str());
+  ::close(held);
+  reader.join();
+  CHECK(right);
+  CHECK(site.server.bytes() == 1 + range);
+  CHECK(client.counts().kept == 1);
 }
 
 TEST_CASE("a range that could not be fetched may be fetched by another client at once") {

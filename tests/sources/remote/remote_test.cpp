@@ -52,6 +52,12 @@ struct Site {
     folder.write("a.bin", bytes);
   }
   std::string url() const { return server.url("a.bin"); }
+  // Waits for this many requests, and some time for more.
+  ServerJson requests_after(std::size_t expected) const {
+    for (int i = 0; i < 400 && server.requests().size() < expected; ++i) std::this_thread::sleep_for(5ms);
+    std::this_thread::sleep_for(50ms);
+    return server.requests();
+  }
   TempFolder folder;
   std::string bytes;
   Server server;
@@ -490,17 +496,12 @@ TEST_CASE("announced ranges are fetched in their order, within the memory, and n
   const std::vector<ByteRange> ranges = ranges_of(*file);
   site.server.plan(ServerJson::array());
   file->will_read(ranges);
-  const auto wait_for = [&](std::size_t requests) {
-    for (int i = 0; i < 400 && site.server.requests().size() < requests; ++i) std::this_thread::sleep_for(5ms);
-    std::this_thread::sleep_for(50ms);
-    return site.server.requests();
-  };
-  ServerJson requests = wait_for(2);
+  ServerJson requests = site.requests_after(2);
   REQUIRE(requests.size() == 2);  // 2 connections x range_bytes
   CHECK(std::set<std::string>{requests[0].at("range"), requests[1].at("range")} ==
         std::set<std::string>{"bytes=0-65535", "bytes=65536-131071"});
   CHECK(read(*file, 0, range) == site.bytes.substr(0, range));
-  requests = wait_for(3);
+  requests = site.requests_after(3);
   REQUIRE(requests.size() == 3);
   CHECK(requests[2].at("range") == "bytes=131072-196607");
   // A reader that waits goes first.
@@ -509,7 +510,7 @@ TEST_CASE("announced ranges are fetched in their order, within the memory, and n
   // Withdrawn ranges give their memory back, and only announced ones are fetched.
   file->will_not_read(std::span(ranges).subspan(1, 8));
   file->will_not_read(std::span(ranges).subspan(1, 8));
-  requests = wait_for(5);
+  requests = site.requests_after(5);
   REQUIRE(requests.size() == 5);
   CHECK(requests[4].at("range") == "bytes=655360-656136");
   CHECK(read(*file, 10 * range, 777) == site.bytes.substr(10 * range));
@@ -533,11 +534,6 @@ TEST_CASE("with memory of a loader, more ranges wait, as long as the loader is t
   const auto file = client.open(site.url());
   const std::vector<ByteRange> ranges = ranges_of(*file);
   site.server.plan(ServerJson::array());
-  const auto waiting = [&](std::size_t expected) {
-    for (int i = 0; i < 400 && site.server.requests().size() < expected; ++i) std::this_thread::sleep_for(5ms);
-    std::this_thread::sleep_for(50ms);
-    return site.server.requests().size();
-  };
   CHECK(file->take_memory(range - 1).bytes == 0);  // less than a range is of no use
   CHECK(file->take_memory(range - 1).holder == nullptr);
   const pid_t child = ::fork();
@@ -548,16 +544,16 @@ TEST_CASE("with memory of a loader, more ranges wait, as long as the loader is t
   auto taken = file->take_memory(2 * range - 1);
   CHECK(taken.bytes == range);
   file->will_read(ranges);
-  CHECK(waiting(3) == 3);
+  CHECK(site.requests_after(3).size() == 3);
   auto others = file->take_memory(100 * range);
   CHECK(others.bytes == 2 * range);  // as many as are on their way
   CHECK(read(*file, 0, range) == site.bytes.substr(0, range));
-  CHECK(waiting(6) == 6);
+  CHECK(site.requests_after(6).size() == 6);
   others = {}, taken = {};
   for (std::size_t n = 1; n <= 3; ++n) CHECK(read(*file, n * range, range) == site.bytes.substr(n * range, range));
-  CHECK(waiting(6) == 6);  // two ranges wait still
+  CHECK(site.requests_after(6).size() == 6);  // two ranges wait still
   CHECK(read(*file, 4 * range, range) == site.bytes.substr(4 * range, range));
-  CHECK(waiting(7) == 7);
+  CHECK(site.requests_after(7).size() == 7);
 }
 
 TEST_CASE("many threads read ranges, announced by several, each as often as it is announced") {
