@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
 #include <penstock/extend/system_error.hpp>
 
 #include "certificates.hpp"
+#include "stream_copy.hpp"
 
 namespace penstock::remote {
 
@@ -164,7 +164,7 @@ bool Transfer::take_body(std::string_view data) {
     refuse(Errc::network, "the server sends more bytes than it says, or than were asked for");
     return false;
   }
-  std::memcpy(to_ + got_, data.data(), data.size());
+  stream_copy(to_ + got_, data.data(), data.size());
   got_ += data.size();
   return true;
 }
