@@ -402,6 +402,7 @@ FetchCounts Fetcher::fetched() const {
           .busy_s = so_far.busy_s,
           .full_s = so_far.full_s,
           .retries = so_far.retries,
+          .not_kept = so_far.not_kept,
           .connections = settings_.options.connections,
           .counter = this};
 }

@@ -95,10 +95,14 @@ std::shared_ptr<const ByteSource> RemoteClient::open(const std::string& url) con
   return open(std::span(&url, 1)).front();
 }
 
-bool RemoteClient::sends_secrets() const noexcept {
-  const Remote& options = impl_->fetcher->options();
-  return options.token != nullptr || !options.headers.empty();
+const Remote& RemoteClient::options() const noexcept { return impl_->fetcher->options(); }
+
+std::string RemoteClient::cache_folder() const {
+  const remote::DiskCache* const cache = impl_->fetcher->cache();
+  return cache != nullptr ? cache->folder() : "";
 }
+
+bool RemoteClient::sends_secrets() const noexcept { return options().token != nullptr || !options().headers.empty(); }
 
 RemoteCounts RemoteClient::counts() const { return impl_->fetcher->counts(); }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -64,6 +66,33 @@ ShardRanges::Files find_index_files(const RemoteClient& client, const std::vecto
   return files;
 }
 
+std::string gibibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (std::uint64_t{1} << 30));
+  return text;
+}
+
+// Says where shards are kept, and which are not.
+void note_cache(const RemoteClient& client, const ShardRanges::Files& shards, std::uint64_t not_keepable,
+                std::vector<std::string>& notes) {
+  if (const std::string why = client.counts().no_cache; !why.empty())
+    notes.push_back("nothing is kept on a disk, so each run fetches all shards: " + why +
+                    "; set `cache` to a folder, or `cache_bytes` to 0");
+  if (client.cache_folder().empty()) return;
+  std::uint64_t bytes = 0;
+  for (const auto& shard : shards) bytes += shard->size();
+  const std::uint64_t most = client.options().cache_bytes;
+  notes.push_back("what is fetched is kept in " + client.cache_folder() + ", up to " + gibibytes(most) +
+                  (bytes <= most ? ""
+                                 : "; the shards have " + gibibytes(bytes) +
+                                       ", so each epoch fetches a part of them again; see `cache_bytes`"));
+  if (not_keepable != 0)
+    notes.push_back("the cache keeps nothing of " + std::to_string(not_keepable) + " of " +
+                    std::to_string(shards.size()) + (shards.size() == 1 ? " shard" : " shards") +
+                    ", because the server sends no version that shows each change (ETag, or a Last-Modified that is "
+                    "older than two seconds)");
+}
+
 }  // namespace
 
 // A list is a text of the server's, which must not decide who gets the caller's secrets.
@@ -99,15 +128,8 @@ std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<st
   const RemoteClient& client = client_of(options);
   const std::uint64_t before = client.counts().not_keepable;
   ShardRanges::Files files = client.open(urls), index_files;
-  if (const std::uint64_t none = client.counts().not_keepable - before; none != 0)
-    notes.push_back("the cache keeps nothing of " + std::to_string(none) + " of " + std::to_string(urls.size()) +
-                    (urls.size() == 1 ? " shard" : " shards") +
-                    ", because the server sends no version that shows each change (ETag, or a Last-Modified that is "
-                    "older than two seconds)");
+  note_cache(client, files, client.counts().not_keepable - before, notes);
   if (options.use_index) index_files = find_index_files(client, urls);
-  if (const std::string why = client.counts().no_cache; !why.empty())
-    notes.push_back("nothing is kept on a disk, so each run fetches all shards: " + why +
-                    "; set `cache` to a folder, or `cache_bytes` to 0");
   return std::make_unique<ShardRanges>(std::move(files), std::move(index_files));
 }
 #else

@@ -32,8 +32,8 @@ std::optional<std::string> find_url(const WebDataset& options, const std::string
 /// Checks the shards that a list on a server names. @throws Error(invalid_argument) if one is on another server than
 /// the list, and the client would send it a token or headers.
 void require_same_server(WebDataset& options, const std::vector<std::string>& urls);
-/// Opens the shards at these URLs, and their index files. Sets `options.client`. Adds to `notes` why the client has no
-/// cache, if it wants one. @throws the same.
+/// Opens the shards at these URLs, and their index files. Sets `options.client`. Adds to `notes` where the client
+/// keeps what it fetches, or why it does not. @throws the same.
 std::unique_ptr<ShardRanges> open_urls(WebDataset& options, const std::vector<std::string>& urls,
                                        std::vector<std::string>& notes);
 

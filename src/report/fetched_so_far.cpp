@@ -17,6 +17,7 @@ FetchedSoFar since(const FetchedSoFar& now, const FetchedSoFar& before) {
     counts.reads -= first.reads;
     counts.waited_reads -= first.waited_reads;
     counts.retries -= first.retries;
+    counts.not_kept -= first.not_kept;
     counts.waited_s -= first.waited_s;
     counts.busy_s -= first.busy_s;
     counts.full_s -= first.full_s;
@@ -34,6 +35,7 @@ std::optional<FetchReport> fetch_report(const FetchedSoFar& fetched) {
     report.reads += counts.reads;
     report.waited_reads += counts.waited_reads;
     report.retries += counts.retries;
+    report.not_kept += counts.not_kept;
     report.waited_s += counts.waited_s;
     report.connections += counts.connections;
     report.full_share = std::max(report.full_share, std::min(1.0, counts.full_s / report.seconds));

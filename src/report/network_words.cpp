@@ -24,10 +24,16 @@ double reading_s(const Report& r) {
   return std::min(us * 1e-6 * static_cast<double>(r.samples), r.seconds * static_cast<double>(r.threads));
 }
 
-std::string repeated_words(const FetchReport& f) {
-  if (f.retries == 0) return "";
-  return "; " + std::to_string(f.retries) + (f.retries == 1 ? " request" : " requests") + " failed and " +
-         (f.retries == 1 ? "was" : "were") + " repeated";
+// Returns what went wrong and only cost time.
+std::string trouble_words(const FetchReport& f) {
+  std::string words;
+  if (f.retries != 0)
+    words = "; " + std::to_string(f.retries) + (f.retries == 1 ? " request" : " requests") + " failed and " +
+            (f.retries == 1 ? "was" : "were") + " repeated";
+  if (f.not_kept != 0)
+    words += "; the cache could not keep " + std::to_string(f.not_kept) + (f.not_kept == 1 ? " range" : " ranges") +
+             ", because it is full or its disk failed";
+  return words;
 }
 
 // Returns the bytes per second that the run could use: what the threads and the caller could take of them.
@@ -49,7 +55,7 @@ std::string network_words(const Report& r) {
   const std::string brought =
       " " + std::to_string(f.connections) + (f.connections == 1 ? " connection brought " : " connections brought ") +
       rate_text(f.bytes_per_s) + ", " + rate_text(f.connection_bytes_per_s) + " each while in use, and reads waited " +
-      number(f.waited_s, 1) + " s" + repeated_words(f) + ".";
+      number(f.waited_s, 1) + " s" + trouble_words(f) + ".";
   if (f.full_share < mostly)
     return brought + " All of them were in use for only " + percent(f.full_share) +
            " of the time, so more would hardly help. Smaller ranges, of which more are fetched at the same time, or "
@@ -64,7 +70,7 @@ std::string fetch_text(const FetchReport& f) {
   return "  fetched " + rate_text(f.bytes_per_s) + " over " + number(f.busy_connections, 1) + " of " +
          std::to_string(f.connections) + " connections, " + rate_text(f.connection_bytes_per_s) + " each; " +
          std::to_string(f.waited_reads) + " of " + std::to_string(f.reads) + " reads waited, " + number(f.waited_s, 1) +
-         " s in all" + repeated_words(f) + "\n";
+         " s in all" + trouble_words(f) + "\n";
 }
 
 }  // namespace penstock::detail::runtime

@@ -73,6 +73,7 @@ void for_each_field(T& fetched, const auto& visit) {
   visit("reads", fetched.reads);
   visit("waited_reads", fetched.waited_reads);
   visit("retries", fetched.retries);
+  visit("not_kept", fetched.not_kept);
   visit("waited_s", fetched.waited_s);
   visit("connections", fetched.connections);
   visit("busy_connections", fetched.busy_connections);

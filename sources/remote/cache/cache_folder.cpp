@@ -149,7 +149,8 @@ struct CacheFolder::Kept {
 };
 
 CacheFolder::CacheFolder(const std::string& folder, std::uint64_t most_bytes)
-    : root_(std::filesystem::absolute(folder).string() + "/v1"),
+    : path_(std::filesystem::absolute(folder).string()),
+      root_(path_ + "/v1"),
       files_(root_ + "/files"),
       clients_(root_ + "/clients"),
       most_bytes_(most_bytes),

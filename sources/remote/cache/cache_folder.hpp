@@ -37,6 +37,8 @@ class CacheFolder {
   CacheFolder& operator=(const CacheFolder&) = delete;
   ~CacheFolder();
 
+  /// Returns the absolute path of the folder.
+  const std::string& path() const noexcept { return path_; }
   /// Returns the folder of a file's entries.
   std::string folder_of(const CacheKey& file) const { return files_ + "/" + file.text(); }
   /// Makes the folder of a file's entries. Returns false if that is impossible.
@@ -71,7 +73,7 @@ class CacheFolder {
   std::int64_t oldest_client() const;
   std::uint64_t remove_entries(const std::string& folder, Evict which, std::uint64_t wanted) const noexcept;
 
-  const std::string root_, files_, clients_;
+  const std::string path_, root_, files_, clients_;
   const std::uint64_t most_bytes_;
   std::mutex mutex_;  // a lock of the file does not keep out the threads of one process
   std::optional<FileDescriptor> lock_;

@@ -52,6 +52,7 @@ class DiskCache {
   /// @throws Error like CacheFolder.
   DiskCache(const std::string& folder, std::uint64_t most_bytes) : folder_(folder, most_bytes) {}
 
+  const std::string& folder() const noexcept { return folder_.path(); }
   /// Bytes of a cache that has room for one range of `bytes`.
   static std::uint64_t least_bytes(std::uint64_t bytes) noexcept { return entry_bytes(bytes) + CacheFolder::own_bytes; }
   /// Says that a client has opened the file now.

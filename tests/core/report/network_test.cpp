@@ -166,8 +166,12 @@ TEST_CASE("a verdict on the network says what was fetched again, and what was re
   r.block_decodes_again = 100;
   r.fetched->retries = 1;
   set_verdict(r);
+  r.fetched->not_kept = 3;
+  set_verdict(r);
   CHECK(!says(r, "fetched again"));
-  CHECK(says(r, "; 1 request failed and was repeated."));
+  CHECK(says(r,
+             "; 1 request failed and was repeated; the cache could not keep 3 ranges, because it is full or its "
+             "disk failed."));
 }
 
 TEST_CASE("connections that were free are not recommended") {
@@ -241,10 +245,16 @@ TEST_CASE("a network bounds a run only if the run waits for it") {
 }
 
 TEST_CASE("what was fetched is counted from the beginning of the run, over all clients") {
-  const FetchedSoFar before{
-      {{.bytes = 100, .reads = 5, .waited_s = 1, .busy_s = 10, .full_s = 4, .retries = 2, .connections = 4},
-       {.bytes = 7, .connections = 2}},
-      1'000'000'000};
+  const FetchedSoFar before{{{.bytes = 100,
+                              .reads = 5,
+                              .waited_s = 1,
+                              .busy_s = 10,
+                              .full_s = 4,
+                              .retries = 2,
+                              .not_kept = 1,
+                              .connections = 4},
+                             {.bytes = 7, .connections = 2}},
+                            1'000'000'000};
   const FetchedSoFar now{{{.bytes = 300,
                            .reads = 9,
                            .waited_reads = 3,
@@ -252,6 +262,7 @@ TEST_CASE("what was fetched is counted from the beginning of the run, over all c
                            .busy_s = 16,
                            .full_s = 5,
                            .retries = 6,
+                           .not_kept = 8,
                            .connections = 4},
                           {.bytes = 107, .busy_s = 2, .full_s = 0.5, .connections = 2}},
                          3'000'000'000};
@@ -263,6 +274,7 @@ TEST_CASE("what was fetched is counted from the beginning of the run, over all c
   CHECK(report->waited_reads == 3);
   CHECK(report->waited_s == Approx(2));
   CHECK(report->retries == 4);
+  CHECK(report->not_kept == 7);
   CHECK(report->connections == 6);
   CHECK(report->busy_connections == Approx(4));
   CHECK(report->full_share == Approx(0.5));

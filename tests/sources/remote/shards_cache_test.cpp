@@ -151,6 +151,48 @@ TEST_CASE("batches are the local ones with a cache of any size, under faults, in
     }
 }
 
+TEST_CASE("a plan says where shards are kept, and whether all of them can be") {
+  const Shards shards;
+  const TempFolder cache;
+  const auto says = [](const Pipeline& p, const std::string& text) { return p.plan().find(text) != std::string::npos; };
+  const std::string where = "what is fetched is kept in " + (cache / "c") + ", up to ", part = "fetches a part of them";
+  {
+    const Pipeline all = from(shards.there(client_with(cache / "c", std::uint64_t{3} << 30)));
+    CAPTURE(all.plan());
+    CHECK(says(all, where + "3.0 GiB\n"));
+    CHECK(!says(all, part));
+  }
+  {
+    const Pipeline half = from(shards.there(client_with(cache / "c", shard_bytes(shards) / 2)));
+    CAPTURE(half.plan());
+    CHECK(says(half, where));
+    CHECK(says(half, part));
+  }
+  CHECK(!says(from(shards.there(client_with("", 0))), "kept"));
+  // A server that sends no versions.
+  shards.server.plan(
+      ServerJson::array({{{"do", "headers"}, {"headers", {{"ETag", nullptr}, {"Last-Modified", nullptr}}}}}));
+  const Pipeline none = from(shards.there(client_with(cache / "c", std::uint64_t{3} << 30)));
+  CAPTURE(none.plan());
+  CHECK(says(none, "the cache keeps nothing of 3 of 3 shards, because the server sends no version"));
+}
+
+TEST_CASE("a report says what a full cache could not keep") {
+  const Shards shards;
+  const TempFolder cache;
+  const auto client = client_with(cache / "c", shard_bytes(shards) / 2);
+  Loader loader(batches(from(shards.there(client))), {.threads = 1});
+  const std::uint64_t before = client->counts().not_kept;
+  (void)bytes_of(loader);
+  const Report report = loader.report();
+  CAPTURE(report.text());
+  REQUIRE(report.fetched);
+  CHECK(report.fetched->not_kept > 0);
+  CHECK(report.fetched->not_kept <= client->counts().not_kept - before);
+  CHECK(report.text().find("; the cache could not keep " + std::to_string(report.fetched->not_kept) + " range") !=
+        std::string::npos);
+}
+
 TEST_CASE("ranks of a machine fetch each range once between them, and count the cache once") {
   const Shards shards;
   const TempFolder cache;
