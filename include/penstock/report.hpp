@@ -140,7 +140,7 @@ struct FetchReport {
   std::uint64_t waited_reads = 0;     ///< reads that had to wait for bytes
   double waited_s = 0;                ///< seconds that reads waited, of all threads together
   std::uint64_t retries = 0;          ///< requests that were repeated after a failure
-  std::uint64_t not_kept = 0;         ///< ranges that were fetched, and that a cache was to keep and could not
+  std::uint64_t not_kept = 0;         ///< fetched ranges that a cache could not keep: it was full, or its disk failed
   std::uint64_t connections = 0;      ///< the most connections that may be in use at a time
   double busy_connections = 0;        ///< how many were in use on average
   double full_share = 0;              ///< share of `seconds` in which all were in use: the largest share of any client

@@ -15,7 +15,7 @@ struct FetchCounts {
   double busy_s = 0;               ///< seconds that connections were in use, of all connections together
   double full_s = 0;               ///< seconds in which all connections were in use
   std::uint64_t retries = 0;       ///< requests that were repeated after a failure
-  std::uint64_t not_kept = 0;      ///< ranges that were fetched, and that a cache was to keep and could not
+  std::uint64_t not_kept = 0;      ///< fetched ranges that a cache could not keep: it was full, or its disk failed
   std::uint64_t connections = 0;   ///< the most connections that may be in use at a time; 0: nothing is fetched
   /// What counted, such as a client. Sources that return the same address share the counts. Null: shared with no other.
   const void* counter = nullptr;
