@@ -254,7 +254,11 @@ std::vector<std::string> InputStore::left_out() const {
 }
 std::vector<std::string> InputStore::passed_over() const {
   if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
-  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_)) return shards->notes();
+  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_)) {
+    std::vector<std::string> lines = shards->notes();
+    std::erase_if(lines, [](const std::string& note) { return note.starts_with("what is fetched is kept in "); });
+    return lines;
+  }
   return passed_over_.empty() ? std::vector<std::string>() : std::vector{passed_over_};
 }
 std::vector<std::string> InputStore::empty_classes() const {
