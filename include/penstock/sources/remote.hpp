@@ -125,7 +125,7 @@ class PENSTOCK_API RemoteClient {
   std::vector<std::shared_ptr<const ByteSource>> find(std::span<const std::string> urls) const;
   /// What was done so far.
   RemoteCounts counts() const;
-  /// The options that the client was made with.
+  /// The options that the client was made with. Valid as long as the client.
   const Remote& options() const noexcept;
   /// The folder of the cache in use; empty if nothing is kept.
   std::string cache_folder() const;

@@ -166,9 +166,10 @@ TEST_CASE("a verdict on the network says what was fetched again, and what was re
   r.block_decodes_again = 100;
   r.fetched->retries = 1;
   set_verdict(r);
+  CHECK(!says(r, "fetched again"));
+  CHECK(says(r, "; 1 request failed and was repeated."));
   r.fetched->not_kept = 3;
   set_verdict(r);
-  CHECK(!says(r, "fetched again"));
   CHECK(says(r,
              "; 1 request failed and was repeated; the cache could not keep 3 ranges, because it is full or its "
              "disk failed."));

@@ -25,6 +25,7 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/remote.hpp>
 
+#include "sources/remote/cache_home.hpp"
 #include "sources/remote/reading.hpp"
 #include "sources/remote/server.hpp"
 #include "support/catch.hpp"
@@ -299,14 +300,8 @@ TEST_CASE("a default folder that can't be used costs only the cache, and another
   const std::string not_a_folder = site.folder / "file";
   Remote remote = site.options(std::uint64_t{1} << 20);
   remote.cache.clear();
-  const char* const before = std::getenv("XDG_CACHE_HOME");
-  const std::optional<std::string> was = before == nullptr ? std::nullopt : std::optional<std::string>(before);
-  ::setenv("XDG_CACHE_HOME", not_a_folder.c_str(), 1);
+  const CacheHome home(not_a_folder);
   const RemoteClient client(remote);
-  if (was)
-    ::setenv("XDG_CACHE_HOME", was->c_str(), 1);
-  else
-    ::unsetenv("XDG_CACHE_HOME");
   CHECK(client.counts().no_cache.find(not_a_folder) != std::string::npos);
   CHECK(read_all(*client.open(site.url())) == site.bytes);
   CHECK(client.counts().kept == 0);

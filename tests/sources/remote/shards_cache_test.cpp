@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sources/remote/cache_home.hpp"
 #include "sources/remote/shards.hpp"
 #include "support/catch.hpp"
 
@@ -169,6 +170,14 @@ TEST_CASE("a plan says where shards are kept, and whether all of them can be") {
     CHECK(says(half, part));
   }
   CHECK(!says(from(shards.there(client_with("", 0))), "kept"));
+  {
+    cache.write("file", "text");
+    const CacheHome home(cache / "file");
+    const Pipeline none = from(shards.there(client_with("", std::uint64_t{3} << 30)));
+    CAPTURE(none.plan());
+    CHECK(says(none, "nothing is kept on a disk, so each run fetches all shards: " + (cache / "file")));
+    CHECK(!says(none, "what is fetched"));
+  }
   // A server that sends no versions.
   shards.server.plan(
       ServerJson::array({{{"do", "headers"}, {"headers", {{"ETag", nullptr}, {"Last-Modified", nullptr}}}}}));
